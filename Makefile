@@ -1,0 +1,153 @@
+# SPDX-FileCopyrightText: 2026 the fanin authors
+# SPDX-License-Identifier: MIT
+# `make help` lists the targets. BUILD=dir and SANITIZE=address,undefined|thread make a second build
+# beside the first (asan and tsan do).
+
+BUILD ?= build
+SANITIZE ?=
+PREFIX ?= /usr/local
+DESTDIR ?=
+VERSION := 0.1.0
+
+PACKAGES := gsl hwloc jansson
+# 16-byte compare-and-swap: Concurrency Kit's, where a sanitizer must see it.
+MCX16 := $(if $(filter x86_64 amd64,$(shell uname -m)),-mcx16)
+SHIMS := -Itests/shim -include tests/shim/urcu.h $(MCX16)
+WARNINGS := -Wall -Wextra -Wpedantic -Werror
+OPTIMISE ?= -O2
+CFLAGS ?= $(OPTIMISE) -g
+FLAGS := -std=c11 -D_GNU_SOURCE $(CFLAGS) $(WARNINGS) -pthread -fPIC -fvisibility=hidden
+ifneq ($(SANITIZE),)
+FLAGS += -fsanitize=$(SANITIZE) -fno-omit-frame-pointer
+endif
+ifneq ($(filter thread,$(SANITIZE)),)
+# ThreadSanitizer ignores fences (no happens-before here rests on one alone) and can't see inline
+# assembly: the shims spell the libraries' accesses so that it can.
+FLAGS += $(if $(findstring clang,$(shell $(CC) --version)),,-Wno-tsan) $(SHIMS)
+endif
+
+# The backends: a file of queues/ names on its first line what it needs of pkg-config.
+QUEUE_FILES := $(sort $(wildcard queues/*.c))
+needs_of = $(shell sed -n '1s|^/[*] needs: \(.*\) [*]/$$|\1|p' $1)
+missing_of = $(strip $(foreach p,$(call needs_of,$1),$(shell pkg-config --exists $p || echo $p)))
+$(foreach f,$(QUEUE_FILES),$(eval MISSING_$f := $(call missing_of,$f)))
+BACKENDS := $(foreach f,$(QUEUE_FILES),$(if $(MISSING_$f),,$f))
+BROKEN := $(sort $(wildcard tests/broken/*.c))
+BACKEND_PACKAGES := $(sort $(foreach f,$(BACKENDS),$(call needs_of,$f)))
+
+pkg = $(if $1,$(shell pkg-config $2 $1 2>/dev/null))
+PKG_CFLAGS := $(call pkg,$(PACKAGES) $(BACKEND_PACKAGES),--cflags)
+QUEUE_LIBS := $(call pkg,$(BACKEND_PACKAGES),--libs)
+LIBS := $(QUEUE_LIBS) $(call pkg,$(PACKAGES),--libs) -lm
+
+ENGINE := $(sort $(wildcard engine/*.c))
+PROGRAM := $(sort $(wildcard experiments/*.c))
+# One test program a file; contract.mk builds the contract test's three.
+TESTS := $(filter-out contract mutants,$(patsubst tests/%.c,%,$(sort $(wildcard tests/*.c))))
+
+# release: what is measured. step: the same with queue_step and the shims, where tests park producers.
+LIB_O := $(patsubst %.c,$(BUILD)/release/%.o,$(ENGINE) $(BACKENDS))
+STEP_O := $(patsubst %.c,$(BUILD)/step/%.o,$(ENGINE) $(BACKENDS))
+BROKEN_O := $(patsubst %.c,$(BUILD)/step/%.o,$(BROKEN))
+PROGRAM_O := $(patsubst %.c,$(BUILD)/release/%.o,$(PROGRAM))
+TESTED_O := $(filter-out %/main.o,$(PROGRAM_O))
+
+.PHONY: all test tests lint asan tsan bench_ffi_submit collapse plot paper deps install clean help FORCE
+.DELETE_ON_ERROR:
+.SECONDARY:
+
+all: $(BUILD)/fanin $(BUILD)/libfanin.a $(BUILD)/libfanin.so $(BUILD)/fanin.pc
+
+$(BUILD)/release/%.o: %.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(CC) $(FLAGS) $(PKG_CFLAGS) -MMD -MP $(EXTRA) -c $< -o $@
+
+$(BUILD)/step/%.o: %.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(CC) $(FLAGS) -DQUEUE_STEP $(SHIMS) $(PKG_CFLAGS) -MMD -MP -c $< -o $@
+
+# Rebuilds when the flags or the compiler change.
+$(BUILD)/flags: FORCE
+	@mkdir -p $(@D)
+	@echo '$(CC) $(FLAGS) $(PKG_CFLAGS)' | cmp -s - $@ || echo '$(CC) $(FLAGS) $(PKG_CFLAGS)' >$@
+
+# Rebuilds when a backend or one of its packages comes or goes.
+registry_of = { echo '/* Generated from queues/ by the Makefile. */'; \
+	echo '\#include "../engine/registry.h"'; \
+	$(foreach f,$1,echo 'extern const struct queue_ops *const $(basename $(notdir $f))_backends[];';) \
+	echo 'const struct queue_ops *const *const registry_files[] = {'; \
+	$(foreach f,$1,echo '        $(basename $(notdir $f))_backends,';) echo '        NULL};'; \
+	echo 'const struct registry_left_out registry_left_out[] = {'; \
+	$(foreach f,$2,echo '        {"$f", "pkg-config finds no $(MISSING_$f)"},';) \
+	echo '        {NULL, NULL}};'; }
+LEFT_OUT := $(foreach f,$(QUEUE_FILES),$(if $(MISSING_$f),$f))
+
+$(BUILD)/registry.c: FORCE
+	@mkdir -p $(@D)
+	@$(call registry_of,$(BACKENDS),$(LEFT_OUT)) >$@.new
+	@cmp -s $@.new $@ || cp $@.new $@; rm $@.new
+
+$(BUILD)/registry_broken.c: FORCE
+	@mkdir -p $(@D)
+	@$(call registry_of,$(BACKENDS) $(BROKEN),$(LEFT_OUT)) >$@.new
+	@cmp -s $@.new $@ || cp $@.new $@; rm $@.new
+
+$(BUILD)/%.o: $(BUILD)/%.c $(BUILD)/flags
+	$(CC) $(FLAGS) -Iengine -c $< -o $@
+
+# What machine.json says of the build.
+COMMIT = $(shell git rev-parse HEAD 2>/dev/null || echo unknown)
+DIRTY = $(shell test -z "$$(git status --porcelain 2>/dev/null)"; echo $$?)
+VERSIONS = $(foreach p,liburcu ck $(PACKAGES),$p=$(shell pkg-config --modversion $p 2>/dev/null || echo none))
+$(BUILD)/release/experiments/machine.o: EXTRA = -DFANIN_COMMIT='"$(COMMIT)"' -DFANIN_DIRTY=$(DIRTY) \
+	-DFANIN_CFLAGS='"$(FLAGS)"' -DFANIN_LIB_VERSIONS='"$(VERSIONS)"'
+$(BUILD)/release/experiments/machine.o: $(BUILD)/commit
+$(BUILD)/commit: FORCE
+	@mkdir -p $(@D)
+	@echo '$(COMMIT) $(DIRTY)' | cmp -s - $@ || echo '$(COMMIT) $(DIRTY)' >$@
+
+$(BUILD)/fanin: $(PROGRAM_O) $(LIB_O) $(BUILD)/registry.o
+	$(CC) $(FLAGS) $^ -o $@ $(LIBS)
+
+# The library
+$(BUILD)/libfanin.a: $(LIB_O) $(BUILD)/registry.o
+	rm -f $@ && $(AR) rcs $@ $^
+
+# nodelete: a thread may end, and run our destructor, after a dlclose.
+$(BUILD)/libfanin.so: $(LIB_O) $(BUILD)/registry.o
+	$(CC) $(FLAGS) -shared -Wl,-soname,libfanin.so.0,-z,nodelete $^ -o $@ $(QUEUE_LIBS)
+
+$(BUILD)/fanin.pc: Makefile
+	@mkdir -p $(@D)
+	@printf '%s\n' 'prefix=$(PREFIX)' 'Name: fanin' 'Version: $(VERSION)' \
+		'Description: many foreign threads submit to one FFI thread' \
+		'Cflags: -I$${prefix}/include' 'Libs: -L$${prefix}/lib -lfanin' \
+		'Libs.private: -pthread $(QUEUE_LIBS)' >$@
+
+install: all
+	install -d $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/bin
+	install -m 644 engine/fanin.h $(DESTDIR)$(PREFIX)/include/
+	install -m 644 $(BUILD)/libfanin.a $(DESTDIR)$(PREFIX)/lib/
+	install -m 755 $(BUILD)/libfanin.so $(DESTDIR)$(PREFIX)/lib/libfanin.so.$(VERSION)
+	ln -sf libfanin.so.$(VERSION) $(DESTDIR)$(PREFIX)/lib/libfanin.so.0
+	ln -sf libfanin.so.0 $(DESTDIR)$(PREFIX)/lib/libfanin.so
+	sed 's|^prefix=.*|prefix=$(PREFIX)|' $(BUILD)/fanin.pc >$(DESTDIR)$(PREFIX)/lib/pkgconfig/fanin.pc
+	install -m 755 $(BUILD)/fanin $(DESTDIR)$(PREFIX)/bin/
+
+# The tests. A test program may use the engine with queue_step and all of the program but its main.
+TEST_LIBS = $(call pkg,cmocka,--libs) $(LIBS)
+$(BUILD)/tests/%: $(BUILD)/step/tests/%.o $(STEP_O) $(TESTED_O) $(BUILD)/registry.o
+	@mkdir -p $(@D)
+	$(CC) $(FLAGS) $^ -o $@ $(TEST_LIBS)
+
+# The program with the broken backends: what its checks must find.
+$(BUILD)/tests/fanin_broken: $(PROGRAM_O) $(STEP_O) $(BROKEN_O) $(BUILD)/registry_broken.o
+	@mkdir -p $(@D)
+	$(CC) $(FLAGS) $^ -o $@ $(LIBS)
+
+-include tests/contract.mk
+TEST_PROGRAMS := $(TESTS:%=$(BUILD)/tests/%) $(CONTRACT_PROGRAMS) $(BUILD)/tests/fanin_broken
+
+tests: $(TEST_PROGRAMS) all
+
+-include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

@@ -1,0 +1,22 @@
+/* SPDX-FileCopyrightText: 2026 the fanin authors */
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a run says about where it ran: machine, build, date and command, for its machine.json. What
+ * can't be found out is null, never 0 or a guess.
+ */
+#ifndef FANIN_MACHINE_H
+#define FANIN_MACHINE_H
+
+#include <jansson.h>
+
+/* An object that the caller owns; NULL if memory ran out. Takes milliseconds (hwloc, and reading
+ * the clock some thousand times), so not inside anything timed. Bytes of argv that are not UTF-8
+ * become
+ * '?'. */
+json_t *machine_describe(int argc, char **argv);
+
+/* Writes an object or array to path.tmp, then renames it to path: 0, or -errno and neither file is
+ * touched or left (an older one at path stays). One writer per path. */
+int machine_write(const char *path, const json_t *value);
+
+#endif

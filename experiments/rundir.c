@@ -1,0 +1,157 @@
+/* SPDX-FileCopyrightText: 2026 the fanin authors */
+/* SPDX-License-Identifier: MIT */
+/* Writes run directories. */
+#include "rundir.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "machine.h"
+
+static char *path_of(const struct rundir *rundir, const char *file)
+{
+        char *path = must_allocate(strlen(rundir->path) + strlen(file) + 2);
+        sprintf(path, "%s/%s", rundir->path, file);
+        return path;
+}
+
+static FILE *open_file(const struct rundir *rundir, const char *name)
+{
+        char *path = path_of(rundir, name);
+        FILE *file = fopen(path, "wxe");
+        if (!file)
+                die("--out: '%s' can't be written: %s", path, strerror(errno));
+        free(path);
+        return file;
+}
+
+/* So that a shell reads it back. */
+static void print_quoted(FILE *file, const char *word)
+{
+        fputc('\'', file);
+        for (; *word; word++)
+                if (*word == '\'')
+                        fputs("'\\''", file);
+                else
+                        fputc(*word, file);
+        fputc('\'', file);
+}
+
+static void write_command(const struct rundir *rundir, int argc, char **argv)
+{
+        FILE *file = open_file(rundir, "command");
+        for (int i = 0; i < argc; i++) {
+                if (i)
+                        fputc(' ', file);
+                print_quoted(file, argv[i]);
+        }
+        fputc('\n', file);
+        if (fclose(file))
+                die("--out: '%s/command' can't be written: %s", rundir->path, strerror(errno));
+}
+
+void rundir_open(
+        struct rundir *rundir, const char *path, const json_t *machine, int argc, char **argv)
+{
+        *rundir = (struct rundir){.path = path};
+        if (!path)
+                return;
+        if (mkdir(path, 0777))
+                die("--out can't be '%s': %s; allowed: a directory that does not exist yet, in "
+                    "one that does",
+                        path, strerror(errno));
+        write_command(rundir, argc, argv);
+        char *machine_path = path_of(rundir, "machine.json");
+        int error = machine_write(machine_path, machine);
+        if (error)
+                die("--out: '%s' can't be written: %s", machine_path, strerror(-error));
+        free(machine_path);
+        rundir->log = open_file(rundir, "log");
+        rundir->samples = open_file(rundir, "samples.csv");
+        if (!row_print_header(rundir->samples))
+                die("--out: '%s/samples.csv' can't be written: %s", path, strerror(errno));
+        rundir->whole_bytes = ftell(rundir->samples);
+        rundir_log(rundir, "begun");
+}
+
+bool rundir_add(struct rundir *rundir, const struct row *row)
+{
+        if (!rundir->path)
+                return true;
+        if (row_print(rundir->samples, row)) {
+                rundir->whole_bytes = ftell(rundir->samples);
+                return true;
+        }
+        fprintf(stderr,
+                "fanin: '%s/samples.csv' can't be written: %s; it keeps the samples "
+                "finished so far\n",
+                rundir->path, strerror(errno));
+        /* Half a line must not stay. Closing first: the stream may still hold the rest of it. */
+        int fd = dup(fileno(rundir->samples));
+        fclose(rundir->samples);
+        rundir->samples = NULL;
+        if (ftruncate(fd, rundir->whole_bytes))
+                fprintf(stderr, "fanin: its last line is not whole: %s\n", strerror(errno));
+        close(fd);
+        return false;
+}
+
+void rundir_log(struct rundir *rundir, const char *format, ...)
+{
+        if (!rundir->log)
+                return;
+        char stamp[32];
+        time_t now = time(NULL);
+        struct tm utc;
+        strftime(stamp, sizeof stamp, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
+        fprintf(rundir->log, "%s ", stamp);
+        va_list arguments;
+        va_start(arguments, format);
+        vfprintf(rundir->log, format, arguments);
+        va_end(arguments);
+        fputc('\n', rundir->log);
+        fflush(rundir->log);
+}
+
+static bool write_summary(const struct rundir *rundir, const struct summary *summary)
+{
+        char *beside = path_of(rundir, "summary.csv.tmp"), *path = path_of(rundir, "summary.csv");
+        FILE *file = fopen(beside, "wxe");
+        bool done = file && summary_print_csv(file, summary);
+        done = file && !fclose(file) && done && !rename(beside, path);
+        if (!done) {
+                fprintf(stderr, "fanin: '%s' can't be written: %s\n", path, strerror(errno));
+                unlink(beside);
+        }
+        free(beside);
+        free(path);
+        return done;
+}
+
+bool rundir_close(struct rundir *rundir, const struct summary *summary)
+{
+        if (!rundir->path)
+                return true;
+        bool done = write_summary(rundir, summary);
+        rundir_log(rundir, "ended");
+        if (rundir->samples && fclose(rundir->samples)) {
+                fprintf(stderr, "fanin: '%s/samples.csv' can't be written: %s\n", rundir->path,
+                        strerror(errno));
+                done = false;
+        }
+        fclose(rundir->log);
+        return done;
+}
+
+const char *rundir_name(const struct rundir *rundir)
+{
+        if (!rundir->path)
+                return "-";
+        const char *slash = strrchr(rundir->path, '/');
+        return slash && slash[1] ? slash + 1 : rundir->path;
+}

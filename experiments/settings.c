@@ -1,0 +1,389 @@
+/* SPDX-FileCopyrightText: 2026 the fanin authors */
+/* SPDX-License-Identifier: MIT */
+/* Parses options. One table gives the names, what uses them, their help and their parser. */
+#include "settings.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../engine/fanin.h"
+
+_Noreturn void die(const char *format, ...)
+{
+        va_list arguments;
+        va_start(arguments, format);
+        fputs("fanin: ", stderr);
+        vfprintf(stderr, format, arguments);
+        fputc('\n', stderr);
+        va_end(arguments);
+        exit(EXIT_USAGE);
+}
+
+void *must_allocate(size_t bytes)
+{
+        void *memory = calloc(1, bytes ? bytes : 1);
+        if (!memory)
+                die("no memory for %zu bytes", bytes);
+        return memory;
+}
+
+unsigned settings_number(const char *name, const char *text, unsigned min, unsigned max)
+{
+        char *end;
+        errno = 0;
+        unsigned long number = strtoul(text, &end, 10);
+        if (*text < '0' || *text > '9' || *end || errno || number < min || number > max)
+                die("%s can't be '%s'; allowed: a whole number from %u to %u", name, text, min,
+                        max);
+        return (unsigned)number;
+}
+
+/* Decimal point whatever the user's locale: the program never leaves the C locale. */
+static double seconds(const char *name, const char *text, double min, double max)
+{
+        char *end;
+        double number = strtod(text, &end);
+        if (*text < '0' || *text > '9' || *end || !(number >= min && number <= max))
+                die("%s can't be '%s'; allowed: seconds from %g to %g", name, text, min, max);
+        return number;
+}
+
+static size_t bytes(const char *name, const char *text)
+{
+        static const char suffixes[] = "KMG";
+        char *end;
+        errno = 0;
+        unsigned long long number = strtoull(text, &end, 10);
+        const char *suffix = *end ? strchr(suffixes, *end) : NULL;
+        unsigned shift = suffix ? 10 * (unsigned)(suffix - suffixes + 1) : 0;
+        if (*text < '0' || *text > '9' || errno || end[!!suffix] || !number ||
+                number > SIZE_MAX >> shift)
+                die("%s can't be '%s'; allowed: bytes, with K, M or G, for example 256M", name,
+                        text);
+        return (size_t)number << shift;
+}
+
+/* The position of text in "a|b|c". */
+static unsigned choice(const char *name, const char *text, const char *choices)
+{
+        unsigned i = 0;
+        for (const char *at = choices; *at; i++) {
+                size_t length = strcspn(at, "|");
+                if (length == strlen(text) && !memcmp(at, text, length))
+                        return i;
+                at += length + (at[length] == '|');
+        }
+        die("%s can't be '%s'; allowed: %s", name, text, choices);
+}
+
+/* Calls each for every element of a comma-separated list. */
+static void for_each(const char *name, const char *list, struct settings *settings,
+        void (*each)(struct settings *, const char *name, const char *element))
+{
+        char *copy = strdup(list), *rest = copy;
+        if (!copy)
+                die("no memory");
+        for (char *element; (element = strsep(&rest, ","));)
+                each(settings, name, element);
+        free(copy);
+}
+
+static void *grow(void *array, unsigned count, size_t element)
+{
+        array = realloc(array, (count + 1) * element);
+        if (!array)
+                die("no memory");
+        return array;
+}
+
+static void add_producers(struct settings *settings, const char *name, const char *element)
+{
+        unsigned count = settings_number(name, element, 1, FANIN_PRODUCERS_MAX);
+        for (unsigned i = 0; i < settings->producers_count; i++)
+                if (settings->producers[i] == count)
+                        die("%s names %u twice", name, count);
+        settings->producers =
+                grow(settings->producers, settings->producers_count, sizeof(unsigned));
+        settings->producers[settings->producers_count++] = count;
+}
+
+void settings_producers(struct settings *settings, const char *name, const char *list)
+{
+        settings->producers_count = 0;
+        for_each(name, list, settings, add_producers);
+}
+
+static bool same_config(const struct spec *a, const struct spec *b)
+{
+        char text_a[SPEC_BYTES], text_b[SPEC_BYTES];
+        spec_print(a, text_a, sizeof text_a);
+        spec_print(b, text_b, sizeof text_b);
+        return !strcmp(text_a, text_b);
+}
+
+static void add_config(struct settings *settings, const char *name, const char *element)
+{
+        char why[512];
+        struct spec spec;
+        if (!strcmp(element, "reference")) {
+                settings_configs(settings, name, "handshake/every,vyukov/every,sharded_mutex/edge");
+                return;
+        }
+        if (!spec_parse(element, &spec, why, sizeof why))
+                die("%s: %s", name, why);
+        for (unsigned i = 0; i < settings->config_count; i++)
+                if (same_config(&settings->configs[i], &spec))
+                        die("%s names '%s' twice", name, element);
+        settings->configs = grow(settings->configs, settings->config_count, sizeof spec);
+        settings->configs[settings->config_count++] = spec;
+}
+
+void settings_configs(struct settings *settings, const char *name, const char *list)
+{
+        for_each(name, list, settings, add_config);
+}
+
+static void add_cpu(struct settings *settings, const char *name, const char *element)
+{
+        unsigned cpu = settings_number(name, element, 0, 8191);
+        settings->cpus = grow(settings->cpus, settings->cpu_count, sizeof(unsigned));
+        settings->cpus[settings->cpu_count++] = cpu;
+}
+
+enum key {
+        CONFIG = 256,
+        PRODUCERS,
+        PER_PRODUCER,
+        SAMPLES,
+        MIN_TIME,
+        MAX_SAMPLE,
+        DEADLINE,
+        THINK,
+        HANDLER,
+        POLL,
+        ON_FULL,
+        CHECK,
+        MAX_BACKLOG,
+        PIN,
+        CPUS,
+        SEED,
+        FORMAT,
+        OUT,
+        QUICK,
+        MIN_SHARE,
+        HELP,
+};
+
+struct row {
+        const char *name, *argument, *help;
+        enum key key;
+        unsigned uses;
+};
+
+enum { FOR_ANY = FOR_RUN | FOR_GATE | FOR_SAMPLE };
+
+static const struct row rows[] = {
+        {"config", "C[,C…]",
+                "queue[:key=value…][/wake[/signal[/alloc]]], see `fanin list`; "
+                "`reference` is the published three",
+                CONFIG, FOR_ANY},
+        {"producers", "N[,N…]", "producer counts, 1 to 4096 (1,2,4,8)", PRODUCERS,
+                FOR_RUN | FOR_SAMPLE},
+        {"per-producer", "auto|N", "requests per producer and round (auto)", PER_PRODUCER,
+                FOR_RUN | FOR_SAMPLE},
+        {"samples", "N", "samples per cell; a sample is a process (7)", SAMPLES, FOR_RUN},
+        {"min-time", "S", "a sample repeats rounds until so much submit time (0.2)", MIN_TIME,
+                FOR_ANY},
+        {"max-sample", "S", "… or so much wall time, drains included (1)", MAX_SAMPLE, FOR_ANY},
+        {"deadline", "S", "a sample that lasts longer is killed: status hang (30)", DEADLINE,
+                FOR_RUN | FOR_GATE},
+        {"think-ns", "N", "a producer's work between submits (0)", THINK, FOR_ANY},
+        {"handler-ns", "N", "the handler's work per request (0)", HANDLER, FOR_ANY},
+        {"poll-ms", "N", "fallback poll of the FFI thread, 0: off (100)", POLL, FOR_ANY},
+        {"on-full", "retry|drop", "what a producer does when the queue is full (retry)", ON_FULL,
+                FOR_ANY},
+        {"check", "on|off", "exactly-once and order of every request (on)", CHECK, FOR_ANY},
+        {"max-backlog", "BYTES", "memory of a round's requests (256M)", MAX_BACKLOG, FOR_ANY},
+        {"pin", "none|compact|scatter", "where threads run (none)", PIN, FOR_RUN | FOR_GATE},
+        {"cpus", "N[,N…]", "CPUs to pin to, the FFI thread's first", CPUS, FOR_SAMPLE},
+        {"seed", "N", "of the order of the cells (1)", SEED, FOR_RUN | FOR_GATE},
+        {"format", "table|csv|json", "what stdout gets (table)", FORMAT, FOR_RUN},
+        {"out", "DIR", "also writes a run directory; it must not exist", OUT, FOR_RUN},
+        {"quick", NULL, "marks the run as a quick one", QUICK, FOR_RUN},
+        {"min-share", "X", "of the `private` ceiling's rate at the last count (0.1)", MIN_SHARE,
+                FOR_GATE},
+        {"help", NULL, "this", HELP, FOR_ANY},
+};
+
+enum { ROWS = sizeof rows / sizeof rows[0] };
+
+static const char *const introductions[] = {
+        [FOR_RUN] = "usage: fanin run --config C[,C…] [option…]\n\n"
+                    "Measures each configuration at each producer count: samples interleaved in a\n"
+                    "seeded random order, each a process of its own. Prints submit rate with its\n"
+                    "interval, the ratio to 1 producer, completion rate and wakes per submit.\n\n"
+                    "  fanin run --config reference --producers 1,8,64\n"
+                    "  fanin run --config vyukov/every,vyukov/edge --out runs/wake\n\n",
+        [FOR_GATE] =
+                "usage: fanin gate [option…]\n\n"
+                "The reference's scaling gate: the submit rate at the last producer count must be\n"
+                "1.5 times that at the first, and at least --min-share of the `private` ceiling's\n"
+                "at the last count. Its knobs are the reference's environment variables:\n"
+                "  FFI_SUBMIT_PER_THREAD  requests per producer and round (20000)\n"
+                "  FFI_SUBMIT_ITERS       samples per count (5)\n"
+                "  FFI_SUBMIT_THREADS     producer counts, first is the base, last the peak "
+                "(1,2,4,8)\n"
+                "  FFI_SCALING_GATE       0: report only (1)\n\n",
+        [FOR_SAMPLE] = "usage: fanin sample --config C --producers N [option…]\n\n"
+                       "One sample, as `fanin run` executes it; prints key=value pairs.\n\n",
+};
+
+static void print_help(enum settings_use use)
+{
+        fputs(introductions[use], stdout);
+        for (unsigned i = 0; i < ROWS; i++) {
+                char option[64];
+                if (!(rows[i].uses & use))
+                        continue;
+                snprintf(option, sizeof option, "--%s %s", rows[i].name,
+                        rows[i].argument ? rows[i].argument : "");
+                printf("  %-28s %s\n", option, rows[i].help);
+        }
+        puts("\nexit: 0 done, 1 a gate or check failed, 2 usage, 3 inconclusive, 4 a correctness\n"
+             "rule broken (lost, doubled, disordered, lost wake), 130 interrupted");
+}
+
+static void set(
+        struct settings *settings, enum settings_use use, const struct row *row, const char *value)
+{
+        char name[32];
+        snprintf(name, sizeof name, "--%s", row->name);
+        switch (row->key) {
+        case CONFIG:
+                settings_configs(settings, name, value);
+                break;
+        case PRODUCERS:
+                settings_producers(settings, name, value);
+                break;
+        case PER_PRODUCER:
+                settings->per_producer =
+                        !strcmp(value, "auto") ? 0 : settings_number(name, value, 1, 1u << 30);
+                break;
+        case SAMPLES:
+                settings->samples = settings_number(name, value, 1, 10000);
+                break;
+        case MIN_TIME:
+                settings->min_time_s = seconds(name, value, 0.001, 3600);
+                break;
+        case MAX_SAMPLE:
+                settings->max_sample_s = seconds(name, value, 0.001, 3600);
+                break;
+        case DEADLINE:
+                settings->deadline_s = seconds(name, value, 0.1, 36000);
+                break;
+        case THINK:
+                settings->think_ns = settings_number(name, value, 0, 1000000000);
+                break;
+        case HANDLER:
+                settings->handler_ns = settings_number(name, value, 0, 1000000000);
+                break;
+        case POLL:
+                settings->poll_ms = settings_number(name, value, 0, 60000);
+                break;
+        case ON_FULL:
+                settings->drop_on_full = choice(name, value, "retry|drop");
+                break;
+        case CHECK:
+                settings->check = !choice(name, value, "on|off");
+                break;
+        case MAX_BACKLOG:
+                settings->max_backlog_bytes = bytes(name, value);
+                break;
+        case PIN:
+                settings->pin = choice(name, value, "none|compact|scatter");
+                break;
+        case CPUS:
+                for_each(name, value, settings, add_cpu);
+                break;
+        case SEED:
+                settings->seed = settings_number(name, value, 0, UINT32_MAX);
+                break;
+        case FORMAT:
+                settings->format = choice(name, value, "table|csv|json");
+                break;
+        case OUT:
+                settings->out = value;
+                break;
+        case QUICK:
+                settings->quick = true;
+                break;
+        case MIN_SHARE:
+                settings->min_share = seconds(name, value, 0, 1);
+                break;
+        case HELP:
+                print_help(use);
+                exit(EXIT_DONE);
+        }
+}
+
+void settings_init(struct settings *settings)
+{
+        *settings = (struct settings){
+                .samples = 7,
+                .min_time_s = 0.2,
+                .max_sample_s = 1,
+                .deadline_s = 30,
+                .poll_ms = 100,
+                .seed = 1,
+                .max_backlog_bytes = (size_t)256 << 20,
+                .check = true,
+                .min_share = 0.1,
+        };
+        settings_producers(settings, "--producers", "1,2,4,8");
+}
+
+/* `poll` looks every poll-ms, so 0 can't be honoured with it. */
+static void check_together(const struct settings *settings)
+{
+        for (unsigned i = 0; i < settings->config_count; i++)
+                if (settings->configs[i].wake == WAKE_POLL && !settings->poll_ms)
+                        die("--poll-ms can't be '0' with the wake 'poll', which looks every "
+                            "poll-ms; allowed: 1 to 60000");
+}
+
+void settings_parse(struct settings *settings, enum settings_use use, int argc, char **argv)
+{
+        struct option options[ROWS + 1] = {{0}};
+        unsigned of_option[ROWS], count = 0;
+        for (unsigned i = 0; i < ROWS; i++)
+                if (rows[i].uses & use) {
+                        of_option[count] = i;
+                        options[count++] = (struct option){.name = rows[i].name,
+                                .has_arg = rows[i].argument ? required_argument : no_argument};
+                }
+        opterr = 0;
+        for (int result, at = 0; (result = getopt_long(argc, argv, ":", options, &at)) != -1;) {
+                if (result == ':')
+                        die("%s needs a value; see `fanin %s --help`", argv[optind - 1], argv[0]);
+                if (result)
+                        die("%s is not an option of `fanin %s`; see its --help", argv[optind - 1],
+                                argv[0]);
+                set(settings, use, &rows[of_option[at]], optarg);
+        }
+        if (optind < argc)
+                die("'%s' is not an option of `fanin %s`; see its --help", argv[optind], argv[0]);
+        if (!settings->config_count && use != FOR_GATE)
+                die("--config is missing; see `fanin %s --help` and `fanin list`", argv[0]);
+        check_together(settings);
+}
+
+void settings_free(struct settings *settings)
+{
+        free(settings->configs);
+        free(settings->producers);
+        free(settings->cpus);
+}

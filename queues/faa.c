@@ -1,0 +1,114 @@
+/* SPDX-FileCopyrightText: 2026 the fanin authors */
+/* SPDX-License-Identifier: MIT */
+/*
+ * A bound: the least that one shared hotspot can cost. One fetch-and-add claims a slot of a ring no
+ * smaller than a round; one store fills it; the consumer clears the slots.
+ *
+ * Algorithm: the fetch-and-add bound of the queue literature, made to deliver. Source: the "FAA"
+ * line of C. Yang and J. Mellor-Crummey, PPoPP 2016.
+ *
+ * Who beside whom: any number of producers beside one consumer.
+ *
+ * Linearisation point: of push, the fetch-and-add; EMPTY is the load of `claimed` that equals the
+ * consumer's position. A producer can't tell that its slot is the first without reading the
+ * consumer's position, a second hotspot, so the edge is not seen.
+ *
+ * A producer that stops between claim and fill hides what comes after it: STALLED. With more
+ * requests outstanding than the ring holds, a push waits for the consumer to clear its slot.
+ */
+#include <errno.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "queue.h"
+
+enum { CAPACITY_WHEN_UNKNOWN = 1 << 16, RELAX_BEFORE_YIELD = 64 };
+
+struct faa_queue {
+        struct queue head;
+        size_t mask; /* capacity - 1, capacity a power of two */
+        alignas(QUEUE_LINE) _Atomic size_t claimed;
+        alignas(QUEUE_LINE) size_t position; /* the consumer's */
+        alignas(QUEUE_LINE) _Atomic(struct queue_node *) slots[];
+};
+
+static int faa_create(struct queue **out, const struct queue_config *config);
+
+static void faa_destroy(struct queue *base)
+{
+        free(base);
+}
+
+static enum queue_pushed faa_push(struct queue *base, unsigned producer, struct queue_node *node)
+{
+        (void)producer;
+        struct faa_queue *queue = (struct faa_queue *)base;
+        /* seq_cst, with the load of claimed in faa_drain: the claim is the linearisation point, and
+         * a sleeper that found no claim must be seen asleep by whoever claims later. */
+        size_t ticket = atomic_fetch_add(&queue->claimed, 1);
+        _Atomic(struct queue_node *) *slot = &queue->slots[ticket & queue->mask];
+        queue_step();
+        /* Acquire, with the release that clears the slot in faa_drain. */
+        for (unsigned spins = 1; atomic_load_explicit(slot, memory_order_acquire); spins++) {
+                if (spins % RELAX_BEFORE_YIELD)
+                        queue_relax();
+                else
+                        sched_yield();
+        }
+        /* Release, with the acquire in faa_drain: the request's content. */
+        atomic_store_explicit(slot, node, memory_order_release);
+        return QUEUE_PUSHED;
+}
+
+static struct queue_drained faa_drain(struct queue *base, struct queue_node **out, unsigned max)
+{
+        struct faa_queue *queue = (struct faa_queue *)base;
+        for (unsigned count = 0; count < max; count++) {
+                _Atomic(struct queue_node *) *slot = &queue->slots[queue->position & queue->mask];
+                /* Acquire, with the release in faa_push. */
+                struct queue_node *node = atomic_load_explicit(slot, memory_order_acquire);
+                if (!node) {
+                        bool claimed = atomic_load(&queue->claimed) != queue->position;
+                        return (struct queue_drained){count, claimed ? QUEUE_STALLED : QUEUE_EMPTY};
+                }
+                /* Release, with the acquire in faa_push: the slot was read before it is refilled.
+                 */
+                atomic_store_explicit(slot, NULL, memory_order_release);
+                queue->position++;
+                out[count] = node;
+        }
+        return (struct queue_drained){max, QUEUE_MORE};
+}
+
+static const struct queue_ops faa_ops = {
+        .name = "faa",
+        .summary = "a bound: one fetch-and-add into a ring no smaller than a round",
+        .source = "the FAA bound of Yang and Mellor-Crummey, PPoPP 2016",
+        .traits = QUEUE_FIFO_GLOBAL | QUEUE_FIFO_PRODUCER | QUEUE_WAIT_FREE | QUEUE_MAY_STALL,
+        .cell_bytes = sizeof(struct queue_node *),
+        .create = faa_create,
+        .destroy = faa_destroy,
+        .push = faa_push,
+        .drain = faa_drain,
+};
+
+static int faa_create(struct queue **out, const struct queue_config *config)
+{
+        size_t capacity = 64, wanted = config->backlog ? config->backlog : CAPACITY_WHEN_UNKNOWN;
+        while (capacity < wanted)
+                capacity *= 2;
+        size_t bytes = sizeof(struct faa_queue) + capacity * sizeof(struct queue_node *);
+        struct faa_queue *queue = aligned_alloc(QUEUE_LINE, bytes);
+        if (!queue)
+                return -ENOMEM;
+        memset(queue, 0, bytes); /* all slots empty; touches the ring, as a bound should */
+        queue->head.traits = faa_ops.traits;
+        queue->mask = capacity - 1;
+        if (!config->backlog)
+                queue->head.traits &= ~(unsigned)QUEUE_WAIT_FREE; /* the ring may fill up */
+        *out = &queue->head;
+        return 0;
+}
+
+const struct queue_ops *const faa_backends[] = {&faa_ops, NULL};

@@ -1,0 +1,187 @@
+/* SPDX-FileCopyrightText: 2026 the fanin authors */
+/* SPDX-License-Identifier: MIT */
+/*
+ * The whole contract between a queue and the engine. A backend is one file beside this one that
+ * exports `const struct queue_ops *const FILE_backends[]` (NULL-terminated, FILE is its name
+ * without
+ * ".c"); the Makefile finds it there. Nothing here times, counts, or wakes the FFI thread.
+ *
+ * Who calls what: push, flush, settle, attach and detach by the producer that holds the index (one
+ * thread at a time), drain by the FFI thread alone, create and destroy while nobody else is inside.
+ */
+#ifndef FANIN_QUEUE_H
+#define FANIN_QUEUE_H
+
+#include <limits.h>
+#include <stdalign.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "guard.h"
+
+/* Padding between what different threads write: two 64-byte lines, since x86 prefetches them in
+ * pairs; one line of Apple's cores. */
+#define QUEUE_LINE 128
+
+/* Head of every request. While it is queued, its bytes are the backend's, before and after
+ * nobody's. */
+struct queue_node {
+        _Atomic(struct queue_node *) next;
+};
+
+enum queue_pushed {
+        QUEUE_PUSHED,
+        QUEUE_PUSHED_FIRST, /* its list was empty: under the policy edge, a wake is owed */
+        QUEUE_KEPT,         /* not visible to drain until flush; no wake owed */
+        QUEUE_FULL,         /* node untouched: no room (QUEUE_BOUNDED), or no memory for a cell */
+};
+
+enum queue_left {
+        QUEUE_EMPTY,   /* E1: no request whose push returned before this drain began is left */
+        QUEUE_STALLED, /* the next request is in a push that has not returned: look again, don't
+                          sleep */
+        QUEUE_MORE,    /* there may be more now */
+};
+
+struct queue_drained {
+        unsigned count;
+        enum queue_left left;
+};
+
+/*
+ * What a backend promises; the contract test fails on a promise not kept. create may clear some
+ * (in struct queue), never add. Neither FIFO trait: no order. Neither progress trait: a push may
+ * block on another producer.
+ */
+enum queue_trait {
+        QUEUE_FIFO_GLOBAL =
+                1 << 0, /* if one push returned before another began, so they come out */
+        QUEUE_FIFO_PRODUCER =
+                1 << 1, /* each producer's requests come out in the order it pushed them */
+        QUEUE_WAIT_FREE = 1 << 2, /* push ends in a bounded number of its own steps */
+        QUEUE_LOCK_FREE = 1 << 3, /* some push ends, however the others are scheduled */
+        QUEUE_BOUNDED = 1 << 4,   /* push may return QUEUE_FULL */
+        QUEUE_MAY_STALL = 1 << 5, /* a producer stopped mid-push can hide completed pushes */
+        /*
+         * E2: after EMPTY, for every request left behind, a push at or before it in its list,
+         * linearised after the drain's last look at that list, returned PUSHED_FIRST. A length read
+         * before the claim is never an edge.
+         */
+        QUEUE_SEES_EDGE = 1 << 6,
+};
+
+/* A key of the configuration string (`shards=16`); parsing, errors and help come from it. */
+struct queue_key {
+        const char *name;
+        const char *choices; /* "a|b|c": the value is the position; NULL: a number */
+        unsigned min, max;   /* of a number */
+        unsigned otherwise;  /* when the string doesn't name the key */
+        const char *help;
+};
+
+#define QUEUE_KEYS_MAX 8
+
+struct queue_config {
+        unsigned producers; /* indices are 0 … producers-1 */
+        size_t backlog;     /* so many requests at most are outstanding; 0: unknown */
+        bool preallocate;   /* allocate, and touch, for the backlog at create or attach */
+        const struct queue_guard *guards; /* guards[p] is held by producer p around every push */
+        unsigned values[QUEUE_KEYS_MAX];  /* as ops->keys lists them */
+};
+
+/* Head of every backend's own structure. */
+struct queue {
+        unsigned traits;
+};
+
+struct queue_ops {
+        const char *name, *summary, *source;
+        const struct queue_key *keys; /* ended by a NULL name; NULL: none */
+        unsigned traits;
+        unsigned cell_bytes; /* memory of its own per request; 0: intrusive */
+
+        /* 0 or -errno (-EINVAL: the configuration can't be honoured). */
+        int (*create)(struct queue **, const struct queue_config *);
+        /* Frees the queue; forgets nodes still queued, touches none. */
+        void (*destroy)(struct queue *);
+        /* Optional, on the producer's thread, before its first push and after its last. 0 or
+         * -errno. */
+        int (*attach)(struct queue *, unsigned producer);
+        void (*detach)(struct queue *, unsigned producer);
+        /* On anything but FULL the node is the queue's until drain hands it back. */
+        enum queue_pushed (*push)(struct queue *, unsigned producer, struct queue_node *);
+        /* Optional: makes what was KEPT visible; true: a wake is owed. */
+        bool (*flush)(struct queue *, unsigned producer);
+        /* Optional, after each push's wake: may wait until drain accepted the request (hand-off).
+         */
+        void (*settle)(struct queue *, unsigned producer);
+        /* Hands back up to max nodes; no other thread reads or writes them again. */
+        struct queue_drained (*drain)(struct queue *, struct queue_node **out, unsigned max);
+};
+
+/*
+ * Spin-wait hint, and the one place that knows the processor. Everything that spins does it
+ * through here.
+ */
+static inline void queue_relax(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+        __builtin_ia32_pause();
+#elif defined(__aarch64__) || defined(__arm__)
+        __asm__ volatile("yield" ::: "memory");
+#else
+        atomic_signal_fence(memory_order_seq_cst);
+#endif
+}
+
+/*
+ * Stands between a backend's two writes: where a producer that stops leaves a half-done push.
+ * Nothing in a release build; the tests park a producer there. A backend that may stall and has
+ * none fails the contract test.
+ */
+#ifdef QUEUE_STEP
+extern void (*queue_step_hook)(void);
+static inline void queue_step(void)
+{
+        if (queue_step_hook)
+                queue_step_hook();
+}
+#else
+static inline void queue_step(void)
+{
+}
+#endif
+
+/*
+ * What a list backend has taken from its producers and not handed out yet: consumer-side only.
+ * Linked through next, ended by NULL.
+ */
+struct queue_chain {
+        struct queue_node *first, *last;
+};
+
+static inline void queue_chain_append(
+        struct queue_chain *chain, struct queue_node *first, struct queue_node *last)
+{
+        if (chain->first)
+                atomic_store_explicit(&chain->last->next, first, memory_order_relaxed);
+        else
+                chain->first = first;
+        chain->last = last;
+}
+
+static inline unsigned queue_chain_take(
+        struct queue_chain *chain, struct queue_node **out, unsigned max)
+{
+        unsigned count = 0;
+        while (count < max && chain->first) {
+                struct queue_node *node = chain->first;
+                chain->first = atomic_load_explicit(&node->next, memory_order_relaxed);
+                out[count++] = node;
+        }
+        return count;
+}
+
+#endif
