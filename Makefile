@@ -52,7 +52,7 @@ BROKEN_O := $(patsubst %.c,$(BUILD)/step/%.o,$(BROKEN))
 PROGRAM_O := $(patsubst %.c,$(BUILD)/release/%.o,$(PROGRAM))
 TESTED_O := $(filter-out %/main.o,$(PROGRAM_O))
 
-.PHONY: all test tests lint asan tsan bench_ffi_submit collapse plot paper deps install clean help FORCE
+.PHONY: all test tests check lint asan tsan bench_ffi_submit collapse plot paper deps install clean help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -96,7 +96,7 @@ $(BUILD)/%.o: $(BUILD)/%.c $(BUILD)/flags
 	$(CC) $(FLAGS) -Iengine -c $< -o $@
 
 # What machine.json says of the build.
-COMMIT = $(shell git rev-parse HEAD 2>/dev/null || echo unknown)
+COMMIT = $(shell git rev-parse --verify HEAD 2>/dev/null || echo unknown)
 DIRTY = $(shell test -z "$$(git status --porcelain 2>/dev/null)"; echo $$?)
 VERSIONS = $(foreach p,liburcu ck $(PACKAGES),$p=$(shell pkg-config --modversion $p 2>/dev/null || echo none))
 $(BUILD)/release/experiments/machine.o: EXTRA = -DFANIN_COMMIT='"$(COMMIT)"' -DFANIN_DIRTY=$(DIRTY) \
@@ -149,5 +149,68 @@ $(BUILD)/tests/fanin_broken: $(PROGRAM_O) $(STEP_O) $(BROKEN_O) $(BUILD)/registr
 TEST_PROGRAMS := $(TESTS:%=$(BUILD)/tests/%) $(CONTRACT_PROGRAMS) $(BUILD)/tests/fanin_broken
 
 tests: $(TEST_PROGRAMS) all
+
+# Scripts of tests/ are tests too; each gets the build directory.
+TEST_SCRIPTS := $(filter-out tests/run.sh,$(sort $(wildcard tests/*.sh)))
+RUN_TESTS = $(TESTS:%=$(BUILD)/tests/%) $(CONTRACT_TESTS) $(TEST_SCRIPTS)
+
+test: deps
+	+@$(MAKE) --no-print-directory check
+
+# test without the look for missing packages.
+check: tests
+	@tests/run.sh $(BUILD) $(RUN_TESTS)
+
+asan:
+	+@$(MAKE) --no-print-directory BUILD=$(BUILD)/asan SANITIZE=address,undefined check
+
+# ThreadSanitizer can't start where mmap is too random: that is a skip (77), never a pass.
+tsan:
+	@mkdir -p $(BUILD)/tsan
+	@echo 'int main(void) { return 0; }' | $(CC) -fsanitize=thread -x c - -o $(BUILD)/tsan/preflight
+	@$(BUILD)/tsan/preflight || { echo "SKIP: ThreadSanitizer can't start here" \
+		"(see sysctl vm.mmap_rnd_bits; 28 works)"; exit 77; }
+	+@$(MAKE) --no-print-directory BUILD=$(BUILD)/tsan SANITIZE=thread check
+
+# The reference's name for its gate, with its environment knobs (fanin gate --help).
+bench_ffi_submit: all
+	$(BUILD)/fanin gate
+
+# The main experiment. QUICK=1: 30 s; SIGNAL=socketpair: the published signal path.
+collapse: deps
+	+@$(MAKE) --no-print-directory all
+	@experiments/collapse.sh $(BUILD)
+
+plot:
+	plots/plot.sh "$(RUN)"
+
+paper:
+	paper/build.sh
+
+deps:
+	@experiments/deps.sh build
+
+SCRIPTS := $(wildcard */*.sh) .ci/run
+lint:
+	@experiments/deps.sh lint
+	clang-format --dry-run -Werror $(wildcard */*.[ch] tests/*/*.[ch])
+	shellcheck $(SCRIPTS)
+	cppcheck --quiet --error-exitcode=1 --std=c11 --inline-suppr -j2 \
+		--enable=warning,performance,portability --suppressions-list=.cppcheck \
+		-D__x86_64__ -D_GNU_SOURCE engine queues experiments tests/*.c tests/contract tests/broken
+	clang-tidy --quiet $(ENGINE) $(BACKENDS) $(PROGRAM) $(wildcard tests/*.c tests/*/*.c) -- \
+		-std=c11 -D_GNU_SOURCE $(PKG_CFLAGS)
+
+clean:
+	rm -rf $(BUILD)
+
+help:
+	@echo 'make collapse          the main experiment: data, plot, table (QUICK=1, SIGNAL=socketpair)'
+	@echo 'make test              all tests; asan, tsan: the same under sanitizers; lint'
+	@echo 'make                   build/fanin, build/libfanin.a, build/libfanin.so'
+	@echo 'make bench_ffi_submit  the scaling gate under the name of the reference'
+	@echo 'make plot RUN=dir      the figure of a run directory'
+	@echo 'make paper             paper/build/fanin.pdf, from committed data'
+	@echo 'make install           PREFIX=/usr/local DESTDIR='
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

@@ -125,7 +125,6 @@ enum row_status row_status_of(const struct row *row)
 void row_set_status(struct row *row, enum row_status status)
 {
         row_set_text(row->status, sizeof row->status, row_status_names[status]);
-        row->measured = status != STATUS_HANG && status != STATUS_CRASH && status != STATUS_REFUSED;
 }
 
 void row_set_text(char *field, size_t bytes, const char *text)

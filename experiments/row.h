@@ -53,7 +53,7 @@ extern const char *const row_status_names[STATUSES];
 
 struct row {
         ROW_FIELDS(ROW_TEXT, ROW_WHOLE, ROW_DECIMAL)
-        bool measured;    /* false: its numbers are NA (hang, crash, refused) */
+        bool measured;    /* false: it has no numbers, they are NA, never 0 */
         char reason[256]; /* why the status is not ok: for the log */
 };
 

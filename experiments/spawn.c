@@ -144,6 +144,7 @@ static bool parse(char *text, struct row *row)
 static void describe_end(struct row *row, int wait_status)
 {
         row_set_status(row, STATUS_CRASH);
+        row->measured = false; /* half a result is none */
         if (WIFSIGNALED(wait_status))
                 snprintf(row->reason, sizeof row->reason, "the sample died of signal %d (%s)",
                         WTERMSIG(wait_status), strsignal(WTERMSIG(wait_status)));

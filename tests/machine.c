@@ -26,8 +26,8 @@
 
 #include <cmocka.h>
 
-#include "cpus.h"
-#include "machine.h"
+#include "../experiments/cpus.h"
+#include "../experiments/machine.h"
 
 enum { PATH_BYTES = 512 };
 

@@ -1,0 +1,61 @@
+/* SPDX-FileCopyrightText: 2026 the fanin authors */
+/* SPDX-License-Identifier: MIT */
+/* The producer threads of a sample, the gate they wait at, and the submit phase as it is measured.
+ */
+#ifndef FANIN_PRODUCERS_H
+#define FANIN_PRODUCERS_H
+
+#include "../engine/fanin.h"
+#include "settings.h"
+
+enum {
+        PRODUCERS_CLOCK_EVERY = 64, /* submits between two looks at the deadline */
+        PRODUCERS_ID_BITS = 40,
+};
+
+/* A request's user_data: its producer's number in the sample, and its id: 0, 1, … in each round. */
+static inline void *producers_name(unsigned producer, uint64_t id)
+{
+        return (void *)(uintptr_t)((uint64_t)producer << PRODUCERS_ID_BITS | id);
+}
+
+static inline unsigned producers_number_of(const void *user_data)
+{
+        return (unsigned)((uintptr_t)user_data >> PRODUCERS_ID_BITS);
+}
+
+static inline uint64_t producers_id_of(const void *user_data)
+{
+        return (uintptr_t)user_data & ((UINT64_C(1) << PRODUCERS_ID_BITS) - 1);
+}
+
+/* What one round is asked to do. */
+struct producers_round {
+        fanin_handle handle;
+        uint64_t volume;      /* per producer */
+        uint64_t deadline_ns; /* nobody submits much after it */
+        fanin_callback callback;
+};
+
+/* What a producer did in a round. */
+struct producers_turn {
+        uint64_t start_ns, end_ns, cpu_ns, accepted, refused;
+        int fault; /* a submit's unexpected result, or FANIN_OK */
+};
+
+/* Starts count threads and lets them wait at the gate; pins them when settings has CPUs. False: why
+ * gets a sentence, and those that were started are joined. One set of producers a process. */
+bool producers_start(const struct settings *, unsigned count, char *why, size_t why_bytes);
+
+/* Opens the gate and waits until the last producer has returned from its last submit, calling
+ * each_ms about every millisecond. turns has room for all producers. */
+void producers_run(
+        const struct producers_round *, void (*each_ms)(void), struct producers_turn *turns);
+
+/* Joins them. "yes", "no" or "none": whether all were pinned. */
+const char *producers_end(void);
+
+/* Pins the calling thread. */
+bool producers_pin(unsigned cpu);
+
+#endif

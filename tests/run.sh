@@ -1,0 +1,41 @@
+#!/bin/sh
+# SPDX-FileCopyrightText: 2026 the fanin authors
+# SPDX-License-Identifier: MIT
+# usage: tests/run.sh BUILD TEST…: runs each test and judges it by its exit code (cmocka says PASSED
+# though a sanitizer found something); the last line counts the cases.
+set -u
+build=$1
+shift
+export ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=1" UBSAN_OPTIONS="${UBSAN_OPTIONS:-}:halt_on_error=1"
+passed=0 failed=0 skipped=0
+count() { grep -c "$1" "$log" || true; }
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+for test; do
+	started=$(date +%s)
+	code=0
+	case $test in
+	*.sh) "$test" "$build" >"$log" 2>&1 || code=$? ;;
+	*) "$test" >"$log" 2>&1 || code=$? ;;
+	esac
+	ok=$(count '^\[       OK \]') bad=$(count '^\[  FAILED  \] [a-z_0-9]*$') skip=$(count '^\[  SKIPPED \] [a-z_0-9]*$')
+	if [ "$code" = 77 ]; then
+		skip=$((skip + 1))
+	elif [ "$code" != 0 ] && [ "$bad" = 0 ]; then
+		bad=1
+	elif [ "$code" = 0 ] && [ "$ok" = 0 ] && [ "$skip" = 0 ]; then
+		ok=1
+	fi
+	passed=$((passed + ok)) failed=$((failed + bad)) skipped=$((skipped + skip))
+	verdict=ok
+	[ "$code" = 0 ] || verdict="FAILED ($code)"
+	[ "$code" = 77 ] && verdict=SKIP
+	printf '%-40s %s, %d cases, %d s\n' "$test" "$verdict" $((ok + bad + skip)) $(($(date +%s) - started))
+	if [ "$code" != 0 ]; then
+		cat "$log"
+	else
+		grep -i '^\(SKIP\|[0-9]* of [0-9]* mutants\)' "$log" || true
+	fi
+done
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" = 0 ]
