@@ -98,7 +98,7 @@ static bool parse_key(struct spec *spec, char *pair, bool *seen, struct text why
                 *value++ = '\0';
         for (unsigned i = 0; spec->queue->keys && spec->queue->keys[i].name; i++) {
                 const struct queue_key *key = &spec->queue->keys[i];
-                if (strcmp(key->name, pair))
+                if (strcmp(key->name, pair) != 0)
                         continue;
                 if (seen[i]) {
                         append(&why, "key '%s' of queue '%s' is given twice", pair,

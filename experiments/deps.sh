@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-FileCopyrightText: 2026 the fanin authors
 # SPDX-License-Identifier: MIT
-# usage: experiments/deps.sh GROUP…  (build, lint, clang). Installs the Debian packages of the groups
+# usage: experiments/deps.sh GROUP…  (build, lint, clang, paper). Installs the Debian packages of the groups
 # that are missing, or prints the line that would and exits 1.
 set -eu
 
@@ -32,8 +32,14 @@ for group; do
 		done
 		;;
 	clang) need clang have clang ;;
+	paper)
+		need gnuplot-nox have gnuplot
+		need texlive-latex-recommended kpsewhich booktabs.sty
+		need texlive-latex-recommended have bibtex
+		need lmodern kpsewhich lmodern.sty
+		;;
 	*)
-		echo "deps.sh: '$group' is not a group; allowed: build, lint, clang" >&2
+		echo "deps.sh: '$group' is not a group; allowed: build, lint, clang, paper" >&2
 		exit 2
 		;;
 	esac

@@ -36,16 +36,15 @@ extern const char *const row_status_names[STATUSES];
 #define ROW_FIELDS(T, U, D)                                                                        \
         T(run, 128)                                                                                \
         T(kind, 12)                                                                                \
-        T(config, 256) T(queue, 64) T(wake, 16) T(signal, 16) T(alloc, 16) T(shards, 12) U(        \
-                producers) U(sample) T(status, 16) U(per_producer) U(rounds) U(submits) U(refused) \
-                U(submit_ns) D(submit_per_s) U(complete_ns) D(complete_per_s) U(producer_cpu_ns)   \
-                        D(overlap) U(wakes) U(wakes_elided) U(late_wakes) U(lost_wakes) U(stalls)  \
-                                U(stalled_ns) U(drains) U(largest_drain) U(backlog_peak)           \
-                                        D(fairness_jain) U(seed) T(pinned, 8) U(think_ns)          \
-                                                U(handler_ns) U(poll_ms) T(on_full, 8) T(check, 8) \
-                                                        T(quick, 4) U(cpus_effective)              \
-                                                                T(machine, 96) T(commit, 48)       \
-                                                                        T(compiler, 48)
+        T(config, 256)                                                                             \
+        T(queue, 64) T(wake, 16) T(signal, 16) T(alloc, 16) T(shards, 12) U(producers) U(          \
+                sample) T(status, 16) U(per_producer) U(rounds) U(submits) U(refused) U(submit_ns) \
+                D(submit_per_s) U(complete_ns) D(complete_per_s) U(producer_cpu_ns) D(overlap) U(  \
+                        wakes) U(wakes_elided) U(late_wakes) U(lost_wakes) U(stalls) U(stalled_ns) \
+                        U(drains) U(largest_drain) U(backlog_peak) D(fairness_jain) U(seed)        \
+                                T(pinned, 8) U(think_ns) U(handler_ns) U(poll_ms) T(on_full, 8)    \
+                                        T(check, 8) T(quick, 4) U(cpus_effective) T(machine, 96)   \
+                                                T(commit, 48) T(compiler, 48)
 
 #define ROW_TEXT(name, bytes) char name[bytes];
 #define ROW_WHOLE(name) uint64_t name;

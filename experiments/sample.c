@@ -127,7 +127,8 @@ static void close_context(void)
 static bool await_callbacks(uint64_t accepted)
 {
         uint64_t seen = callbacks(), since_ns = clock_wall_ns();
-        uint64_t patience_ns = UINT64_C(1000000) * PATIENCE_MS + 4 * bench.settings->handler_ns +
+        uint64_t patience_ns = UINT64_C(1000000) * PATIENCE_MS +
+                               UINT64_C(4) * bench.settings->handler_ns +
                                UINT64_C(4000000) * bench.settings->poll_ms;
         while (seen < accepted) {
                 usleep(200);

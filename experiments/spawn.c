@@ -159,7 +159,7 @@ bool spawn_sample(const struct settings *settings, const struct spec *spec, unsi
         static char text[1 << 16];
         struct arguments *arguments = must_allocate(sizeof *arguments);
         add_all(arguments, settings, spec, producers);
-        pid_t pid;
+        pid_t pid = -1;
         int out = -1, error = start(arguments->list, &pid, &out);
         free(arguments);
         if (error) {

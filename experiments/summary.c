@@ -60,7 +60,8 @@ static void make_cell(struct cell *cell, const struct row *rows, unsigned count)
         const struct row **ok = must_allocate(count * sizeof *ok);
         unsigned ok_count = 0;
         for (unsigned i = 0; i < count; i++) {
-                if (strcmp(rows[i].config, cell->config) || rows[i].producers != cell->producers)
+                if (strcmp(rows[i].config, cell->config) != 0 ||
+                        rows[i].producers != cell->producers)
                         continue;
                 if (row_status_of(&rows[i]) == STATUS_OK)
                         ok[ok_count++] = &rows[i];
@@ -85,8 +86,8 @@ void summary_make(struct summary *summary, const struct settings *settings, cons
         unsigned count)
 {
         *summary = (struct summary){
-                .cells = must_allocate(
-                        settings->config_count * settings->producers_count * sizeof(struct cell)),
+                .cells = must_allocate((size_t)settings->config_count * settings->producers_count *
+                                       sizeof(struct cell)),
                 .cpus_effective = count ? (unsigned)rows[0].cpus_effective : 0,
                 .quick = settings->quick,
         };

@@ -89,10 +89,8 @@ static bool one_sample(struct row *row, const struct settings *settings,
         *row = ours;
         if (!spawn_sample(settings, cell->spec, cell->producers, row))
                 return false;
-        if (settings->pin == PIN_NONE || !row->measured)
-                memcpy(row->pinned, ours.pinned, sizeof row->pinned);
-        else if (!strcmp(row->pinned, "yes"))
-                memcpy(row->pinned, ours.pinned, sizeof row->pinned);
+        if (strcmp(row->pinned, "no") != 0)
+                memcpy(row->pinned, ours.pinned, sizeof row->pinned); /* how, not only whether */
         row->producers = ours.producers;
         row->sample = sample;
         row->seed = ours.seed;

@@ -14,26 +14,8 @@ fail() {
         exit "$1"
 }
 
-has_latex() {
-        command -v pdflatex >/dev/null && command -v bibtex >/dev/null &&
-                kpsewhich booktabs.sty >/dev/null && kpsewhich lmodern.sty >/dev/null
-}
-
-packages='texlive-latex-recommended lmodern'
-install() { # as root, or with "sudo -n" before it
-        # shellcheck disable=SC2086 # two words
-        "$@" apt-get install -y --no-install-recommends $packages
-}
-if ! has_latex && command -v apt-get >/dev/null; then
-        if [ "$(id -u)" = 0 ]; then
-                install env || true # said below
-        elif sudo -n true 2>/dev/null; then
-                install sudo -n || true
-        fi
-fi
-has_latex || fail 1 "LaTeX is missing; as root: apt-get install --no-install-recommends $packages"
-
 paper=$(cd -- "$(dirname -- "$0")" && pwd)
+"$paper/../experiments/deps.sh" paper
 plots=$paper/../plots
 FANIN_DATA=$(cd -- "${FANIN_DATA:-$paper/../experiments/data}" && pwd)
 export FANIN_DATA

@@ -112,7 +112,7 @@ static inline int queue_cells_preallocate(
 {
         if (cells->lanes[producer].chunks)
                 return 0; /* the index's previous owner did */
-        return queue_cells_grow(cells, producer, count + 2 * QUEUE_CELLS_BATCH);
+        return queue_cells_grow(cells, producer, count + (size_t)2 * QUEUE_CELLS_BATCH);
 }
 
 /* NULL: no memory. */
@@ -122,10 +122,11 @@ static inline struct queue_cell *queue_cells_get(struct queue_cells *cells, unsi
         if (!lane->free)
                 /* Acquire, with the release in queue_cells_return_run: the cell's links. */
                 lane->free = atomic_exchange_explicit(&lane->returned, NULL, memory_order_acquire);
-        if (!lane->free && queue_cells_grow(cells, producer, QUEUE_CELLS_CHUNK))
-                return NULL;
+        if (!lane->free)
+                queue_cells_grow(cells, producer, QUEUE_CELLS_CHUNK);
         struct queue_cell *cell = lane->free;
-        lane->free = cell->next;
+        if (cell)
+                lane->free = cell->next;
         return cell;
 }
 
