@@ -229,8 +229,8 @@ static void print_sentence(
                 fprintf(file, "%s: no sample is ok.\n", cells->config);
                 return;
         }
-        fprintf(file, "%s: peak %.3f M submits/s at %u producers", cells->config,
-                peak->submit_per_s.median / 1e6, peak->producers);
+        fprintf(file, "%s: peak %.3f M submits/s at %u producer%s", cells->config,
+                peak->submit_per_s.median / 1e6, peak->producers, peak->producers == 1 ? "" : "s");
         if (top != peak && top->samples_ok) {
                 struct median share = median_ratio(&top->submit_per_s, &peak->submit_per_s);
                 fprintf(file, "; at %u it keeps %.2f of it [%.2f, %.2f]", top->producers,

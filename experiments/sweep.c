@@ -103,6 +103,14 @@ static bool one_sample(struct row *row, const struct settings *settings,
 
 static void report(struct rundir *rundir, const struct progress *progress, const struct row *row)
 {
+        static bool told;
+        if (!strcmp(row->pinned, "no") && !told) {
+                told = true;
+                hide(progress);
+                fputs("fanin: --pin: a thread could not be pinned; such rows say pinned=no\n",
+                        stderr);
+                rundir_log(rundir, "a thread could not be pinned");
+        }
         if (row_status_of(row) == STATUS_OK)
                 return;
         hide(progress);
