@@ -110,8 +110,11 @@ $(BUILD)/fanin: $(PROGRAM_O) $(LIB_O) $(BUILD)/registry.o
 	$(CC) $(FLAGS) $^ -o $@ $(LIBS)
 
 # The library
+# One object whose internal names are local: they can't clash with a caller's.
 $(BUILD)/libfanin.a: $(LIB_O) $(BUILD)/registry.o
-	rm -f $@ && $(AR) rcs $@ $^
+	$(LD) -r -o $(BUILD)/libfanin.o $^
+	objcopy --localize-hidden $(BUILD)/libfanin.o
+	rm -f $@ && $(AR) rcs $@ $(BUILD)/libfanin.o
 
 # nodelete: a thread may end, and run our destructor, after a dlclose.
 $(BUILD)/libfanin.so: $(LIB_O) $(BUILD)/registry.o

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: 2026 the fanin authors */
 /* SPDX-License-Identifier: MIT */
 /*
- * Contexts: create, submit, destroy, and the handles that name them.
+ * Contexts: create, destroy, stats, and the handles that name them; submit.c submits.
  *
  * A handle is generation << 32 | slot. Live generations are odd; destroy makes the slot's even, the
  * next create odd again, and a slot whose generation would wrap is retired. Submit writes nothing
@@ -32,7 +32,8 @@ pthread_mutex_t context_lock = PTHREAD_MUTEX_INITIALIZER;
 static bool reserve(unsigned *slot)
 {
         for (unsigned i = 0; i < FANIN_CONTEXTS_MAX; i++)
-                if (!context_slots[i].busy && context_slots[i].generation < UINT32_MAX - 1) {
+                if (!context_slots[i].busy && atomic_load_explicit(&context_slots[i].generation,
+                                                      memory_order_relaxed) < UINT32_MAX - 1) {
                         context_slots[i].busy = true;
                         *slot = i;
                         return true;
@@ -89,7 +90,11 @@ static int new_context(
 static int start_thread(struct context *context)
 {
         sigset_t all, old;
-        sigfillset(&all); /* a foreign program's signals are not for the FFI thread */
+        /* A foreign program's signals are not for the FFI thread, but a fault of its own is. */
+        sigfillset(&all);
+        static const int own[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS};
+        for (unsigned i = 0; i < sizeof own / sizeof own[0]; i++)
+                sigdelset(&all, own[i]);
         pthread_sigmask(SIG_BLOCK, &all, &old);
         int error = pthread_create(&context->thread, NULL, ffi_main, context);
         pthread_sigmask(SIG_SETMASK, &old, NULL);
@@ -126,7 +131,7 @@ static int start(struct context *context, const struct fanin_options *options,
 
 static void publish(unsigned slot, struct context *context)
 {
-        /* Both release, in this order: see find. */
+        /* Both release, in this order: see context_find. */
         atomic_store_explicit(&context_slots[slot].context, context, memory_order_release);
         atomic_store_explicit(&context_slots[slot].generation, (uint32_t)(context->handle >> 32),
                 memory_order_release);
@@ -156,6 +161,9 @@ static bool check_options(
                 snprintf(why, why_bytes,
                         "poll_ms can't be 0 with wake 'poll', which looks every poll_ms; "
                         "allowed: 1 or more");
+        else if (options->backlog > FANIN_BACKLOG_MAX)
+                snprintf(why, why_bytes, "backlog can't be %zu; allowed: 0 to %d", options->backlog,
+                        FANIN_BACKLOG_MAX);
         else if (spec->alloc == SPEC_SLAB && options->backlog < options->producers)
                 snprintf(why, why_bytes,
                         "backlog can't be %zu with alloc 'slab'; allowed: %u (producers) or more",
@@ -172,7 +180,8 @@ static int create_in(unsigned slot, fanin_handle *handle, const struct fanin_opt
         const char *what = "the context";
         int error = new_context(&context, options, spec);
         if (!error) {
-                uint32_t generation = context_slots[slot].generation + 1;
+                uint32_t generation = 1 + atomic_load_explicit(&context_slots[slot].generation,
+                                                  memory_order_relaxed); /* ours since reserve */
                 context->handle = (fanin_handle)generation << 32 | slot;
                 error = start(context, options, spec, &what);
         }
@@ -200,7 +209,7 @@ int fanin_create(
                 why_bytes = sizeof unread;
         }
         *handle = 0;
-        if (!check_options(&options, &spec, why, why_bytes))
+        if (!registry_check(why, why_bytes) || !check_options(&options, &spec, why, why_bytes))
                 return FANIN_INVALID;
         unsigned slot;
         pthread_mutex_lock(&context_lock);
@@ -217,11 +226,18 @@ int fanin_create(
         return result;
 }
 
-static void wait_for_submits(unsigned *snapshot)
+static void wait_for_submits(fanin_handle handle, unsigned *snapshot)
 {
         queue_guard_barrier();
         unsigned producers = producer_high_water();
         queue_guard_snapshot(producer_guards, producers, snapshot);
+        /* A producer inside a submit to another context is not waited for: that one may block for
+         * as long as it likes. If inside_of is newer than the snapshot, the submit it saw is over.
+         */
+        for (unsigned i = 0; i < producers; i++)
+                if (atomic_load_explicit(&producer_guards[i].inside_of, memory_order_relaxed) !=
+                        handle)
+                        snapshot[i] = 0;
         struct timespec pause = {.tv_nsec = 20000};
         while (!queue_guard_passed(producer_guards, producers, snapshot))
                 nanosleep(&pause, NULL);
@@ -235,14 +251,14 @@ int fanin_destroy(fanin_handle handle)
         struct context *context = context_find(handle);
         uint32_t slot = (uint32_t)handle;
         if (context)
-                /* Release: orders with publish's next use of the slot, see find. */
+                /* Release: orders with publish's next use of the slot, see context_find. */
                 atomic_store_explicit(&context_slots[slot].generation, (uint32_t)(handle >> 32) + 1,
                         memory_order_release);
         pthread_mutex_unlock(&context_lock);
         if (!context)
                 return FANIN_STALE;
 
-        wait_for_submits(context->snapshots[2]);
+        wait_for_submits(handle, context->snapshots[2]);
         for (unsigned i = 0; i < context->producers; i++)
                 context_flush(context, i);
         /* Release, with the acquire in ffi_main. */
@@ -273,6 +289,8 @@ int fanin_stats(fanin_handle handle, struct fanin_stats *stats)
         struct context *context = context_find(handle);
         *stats = (struct fanin_stats){0};
         if (context) {
+                /* Acquire, with the release in ffi.c's sleep_and_serve; before the others. */
+                stats->asleep = atomic_load_explicit(&context->asleep, memory_order_acquire);
                 stats->completed = counter_read(&context->completed);
                 stats->cancelled = counter_read(&context->cancelled);
                 stats->late_wakes = counter_read(&context->late_wakes);

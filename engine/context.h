@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: 2026 the fanin authors */
 /* SPDX-License-Identifier: MIT */
-/* A context's parts, as submit (context.c) and the FFI thread (ffi.c) share them. */
+/* A context's parts, as submit.c, ffi.c (the FFI thread) and context.c share them. */
 #ifndef FANIN_CONTEXT_H
 #define FANIN_CONTEXT_H
 
@@ -65,6 +65,7 @@ struct context {
         /* the FFI thread's */
         alignas(QUEUE_LINE) counter completed;
         counter cancelled, late_wakes, lost_wakes, stalls, stalled_ns, drains, largest_drain;
+        _Atomic bool asleep;
 };
 
 struct slot {

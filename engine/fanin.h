@@ -28,6 +28,7 @@ extern "C" {
 
 #define FANIN_PRODUCERS_MAX 4096 /* live threads that have submitted, in the whole process */
 #define FANIN_CONTEXTS_MAX 256   /* live contexts */
+#define FANIN_BACKLOG_MAX (1 << 30)
 #define FANIN_NO_PRODUCER FANIN_PRODUCERS_MAX
 
 /* A context's name, generation-tagged: one that outlives its context is refused, never mistaken. 0
@@ -112,7 +113,7 @@ FANIN_API int fanin_destroy(fanin_handle handle);
  */
 struct fanin_stats {
         uint64_t submits;      /* accepted */
-        uint64_t refused;      /* FANIN_FULL */
+        uint64_t refused;      /* FANIN_FULL or FANIN_NO_MEMORY */
         uint64_t kept;         /* of the accepted: kept by the producer until a flush */
         uint64_t flushes;      /* that handed something over */
         uint64_t wakes;        /* sent */
@@ -126,6 +127,8 @@ struct fanin_stats {
         uint64_t stalled_ns; /* in all of them */
         uint64_t drains;     /* passes that found work and went on to EMPTY */
         uint64_t largest_drain; /* requests taken in one such pass */
+        uint64_t asleep; /* 1: the FFI thread waits to be woken, and its counters are final for what
+                          * was called back so far */
 };
 
 /* Any thread. FANIN_OK or FANIN_STALE. */

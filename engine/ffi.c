@@ -29,7 +29,7 @@ static void complete(struct context *context, struct request *request, bool canc
         if (request->callback)
                 request->callback(ret, msg, len, request->user_data);
         if (context->slab_count)
-                /* Release, with the acquire in context.c's new_request: its producer reuses it. */
+                /* Release, with the acquire in submit.c's new_request: its producer reuses it. */
                 atomic_store_explicit(&request->taken, false, memory_order_release);
         else
                 free(request);
@@ -90,7 +90,10 @@ static void sleep_and_serve(struct context *context)
 {
         unsigned *before = context->snapshots[0], *after = context->snapshots[1];
         unsigned producers = 0;
+        /* Release, with the acquire in fanin_stats: the counters, and what callbacks wrote. */
+        atomic_store_explicit(&context->asleep, true, memory_order_release);
         bool raised = wake_wait(&context->wake);
+        atomic_store_explicit(&context->asleep, false, memory_order_relaxed);
         if (!raised) {
                 producers = producer_high_water();
                 queue_guard_snapshot(producer_guards, producers, before);

@@ -75,6 +75,7 @@ static unsigned first_use(void)
         if (index == FANIN_NO_PRODUCER)
                 return index;
         if (pthread_setspecific(key, (void *)(uintptr_t)(index + 1))) {
+                /* Release, as in thread_ends. */
                 atomic_fetch_and_explicit(&taken[index / WORD_BITS],
                         ~(UINT64_C(1) << index % WORD_BITS), memory_order_release);
                 return FANIN_NO_PRODUCER;
@@ -92,5 +93,6 @@ unsigned producer_index(void)
 
 unsigned producer_high_water(void)
 {
+        /* seq_cst, with raise_high_water: see there. */
         return atomic_load(&high_water);
 }

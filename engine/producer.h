@@ -24,7 +24,7 @@ unsigned producer_index(void);
 /* No index at or above it was ever dealt. */
 unsigned producer_high_water(void);
 
-/* Called on a thread that ends, for the index it gives back. Defined in context.c: flushes and
+/* Called on a thread that ends, for the index it gives back. Defined in submit.c: flushes and
  * detaches the index from every context. */
 void context_producer_ends(unsigned producer);
 

@@ -128,8 +128,10 @@ static int futex_create(struct signal *signal)
 
 static bool futex_send(struct signal *signal)
 {
-        /* Release, with the acquire in futex_reset. */
-        atomic_store_explicit(&signal->raised, 1, memory_order_release);
+        /* Release, with the acquire in futex_reset. An exchange, not a store: of two senders whose
+         * sends one reset consumes, it must see both, and only a read-modify-write continues the
+         * other's release sequence. */
+        atomic_exchange_explicit(&signal->raised, 1, memory_order_release);
         futex(signal, FUTEX_WAKE, 1, NULL);
         return true;
 }

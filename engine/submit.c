@@ -90,6 +90,7 @@ int fanin_submit_as(fanin_handle handle, unsigned producer, const void *payload,
         if (producer >= FANIN_PRODUCERS_MAX)
                 return FANIN_TOO_MANY_THREADS;
         struct queue_guard *guard = &producer_guards[producer];
+        atomic_store_explicit(&guard->inside_of, handle, memory_order_relaxed);
         queue_guard_enter(guard);
         struct context *context = context_find(handle);
         int result = context ? submit_inside(context, producer, payload, payload_bytes, callback,
@@ -128,6 +129,7 @@ int fanin_flush(fanin_handle handle)
         unsigned producer = producer_index();
         if (producer == FANIN_NO_PRODUCER)
                 return FANIN_TOO_MANY_THREADS;
+        atomic_store_explicit(&producer_guards[producer].inside_of, handle, memory_order_relaxed);
         queue_guard_enter(&producer_guards[producer]);
         struct context *context = context_find(handle);
         if (context && producer < context->producers)
@@ -139,11 +141,13 @@ int fanin_flush(fanin_handle handle)
 void context_producer_ends(unsigned producer)
 {
         /* Inside the guard too, so that a wake under way is not counted as lost. */
+        atomic_store_explicit(&producer_guards[producer].inside_of, 0, memory_order_relaxed);
         queue_guard_enter(&producer_guards[producer]);
         pthread_mutex_lock(&context_lock);
         for (unsigned i = 0; i < FANIN_CONTEXTS_MAX; i++) {
-                struct context *context =
-                        context_slots[i].generation & 1 ? context_slots[i].context : NULL;
+                uint32_t generation = atomic_load_explicit(
+                        &context_slots[i].generation, memory_order_relaxed); /* under the lock */
+                struct context *context = context_find((fanin_handle)generation << 32 | i);
                 if (!context || producer >= context->producers ||
                         !context->lanes[producer].attached)
                         continue;

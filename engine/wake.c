@@ -113,13 +113,12 @@ void wake_retract(struct wake *wake)
 
 bool wake_wait(struct wake *wake)
 {
-        bool raised = wake->ops->wait(&wake->signal, wake->poll_ms);
-        wake_retract(wake);
-        return raised;
+        return wake->ops->wait(&wake->signal, wake->poll_ms);
 }
 
 bool wake_reset(struct wake *wake)
 {
+        wake_retract(wake);
         bool raised = wake->ops->reset(&wake->signal);
         if (wake->policy == WAKE_PENDING)
                 /* Acquire, with the release in wake_after_push; after the reset, see above. */

@@ -57,10 +57,10 @@ fi
 echo "installing:$missing" >&2
 export DEBIAN_FRONTEND=noninteractive
 # shellcheck disable=SC2086 # the package names are words of ours
-if ! { $as_root apt-get update && $line; } >/tmp/fanin-deps.$$ 2>&1; then
-	tail -n 5 /tmp/fanin-deps.$$ >&2
-	rm -f /tmp/fanin-deps.$$
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+if ! { $as_root apt-get update && $line; } >"$log" 2>&1; then
+	tail -n 5 "$log" >&2
 	echo "the packages could not be installed; run: $line" >&2
 	exit 1
 fi
-rm -f /tmp/fanin-deps.$$

@@ -10,6 +10,7 @@
 #include "sweep.h"
 
 static const double scaling_threshold = 1.5; /* the reference's */
+static const double least_coverage = 0.9;    /* of an interval that a verdict may rest on */
 
 enum outcome { BELOW, STRADDLES, ABOVE };
 
@@ -60,6 +61,11 @@ static enum exit_code judge(
         printf("medians of %u samples, whose intervals cover with %.2f %%\n",
                 figures->last->samples_ok, 100 * figures->last->submit_per_s.coverage);
 
+        if (figures->last->submit_per_s.coverage < least_coverage) {
+                puts("gate: inconclusive: too few samples, the intervals cover too little "
+                     "(FFI_SUBMIT_ITERS: 5 or more)");
+                return EXIT_INCONCLUSIVE;
+        }
         if (shares == BELOW || (cpus_effective >= 2 && scales == BELOW)) {
                 printf("gate: failed: %s\n",
                         shares == BELOW ? "too small a share of what producers can do without a "
@@ -153,7 +159,7 @@ int gate_main(int argc, char **argv, int all_count, char **all)
         struct figures figures;
         sweep_run(&sweep, &settings, cells, count, all_count, all, &rundir);
         summary_make(&summary, &settings, sweep.rows, sweep.count);
-        summary_print_table(stdout, &summary);
+        sweep.write_failed |= !summary_print_table(stdout, &summary);
         enum exit_code code = sweep_exit(&sweep);
         if (code == EXIT_DONE && find_figures(&figures, &settings, &summary)) {
                 putchar('\n');

@@ -122,5 +122,5 @@ int list_main(int argc, char **argv)
                 list_csv();
         else
                 die("--format can't be '%s'; allowed: text|csv", format);
-        return fflush(stdout) || ferror(stdout) ? EXIT_FAILED : EXIT_DONE;
+        return fflush(stdout) || ferror(stdout) ? EXIT_USAGE : EXIT_DONE;
 }

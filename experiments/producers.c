@@ -37,8 +37,8 @@ static struct {
         struct producers_round round;
         pthread_mutex_t lock;
         pthread_cond_t opened, finished;
-        unsigned rounds, running;
-        bool over;
+        unsigned opened_times, running;
+        enum { SUBMIT, FLUSH, END } job;
 } gate = {.lock = PTHREAD_MUTEX_INITIALIZER, .opened = PTHREAD_COND_INITIALIZER};
 
 bool producers_pin(unsigned cpu)
@@ -86,14 +86,13 @@ static void submit_round(struct producer *producer, unsigned index)
         turn.end_ns = clock_wall_ns();
         turn.cpu_ns = clock_thread_cpu_ns() - cpu_ns;
         producer->turn = turn;
-        fanin_flush(round.handle); /* outside the phase: what `private` kept */
 }
 
 static void *producer_main(void *argument)
 {
         struct producer *producer = argument;
         const struct settings *settings = gate.settings;
-        unsigned index = fanin_producer(), rounds = 0;
+        unsigned index = fanin_producer(), opened_times = 0;
         if (settings->cpu_count)
                 producer->pinned =
                         producers_pin(settings->cpus[(producer->number + 1) % settings->cpu_count]);
@@ -101,25 +100,36 @@ static void *producer_main(void *argument)
         for (;;) {
                 if (!--gate.running)
                         pthread_cond_signal(&gate.finished);
-                while (gate.rounds == rounds && !gate.over)
+                while (gate.opened_times == opened_times)
                         pthread_cond_wait(&gate.opened, &gate.lock);
-                if (gate.over)
+                opened_times = gate.opened_times;
+                if (gate.job == END)
                         break;
-                rounds = gate.rounds;
+                bool submits = gate.job == SUBMIT;
                 pthread_mutex_unlock(&gate.lock);
-                submit_round(producer, index);
+                if (submits)
+                        submit_round(producer, index);
+                else
+                        fanin_flush(gate.round.handle);
                 pthread_mutex_lock(&gate.lock);
         }
         pthread_mutex_unlock(&gate.lock);
         return NULL;
 }
 
-static void join(unsigned started)
+static void open_gate(int job, unsigned count)
 {
         pthread_mutex_lock(&gate.lock);
-        gate.over = true;
+        gate.job = job;
+        gate.running = count;
+        gate.opened_times++;
         pthread_cond_broadcast(&gate.opened);
         pthread_mutex_unlock(&gate.lock);
+}
+
+static void join(unsigned started)
+{
+        open_gate(END, started);
         for (unsigned i = 0; i < started; i++)
                 pthread_join(gate.producers[i].thread, NULL);
 }
@@ -200,13 +210,13 @@ bool producers_start(const struct settings *settings, unsigned count, char *why,
 void producers_run(
         const struct producers_round *round, void (*each_ms)(void), struct producers_turn *turns)
 {
-        pthread_mutex_lock(&gate.lock);
-        gate.round = *round;
-        gate.running = gate.count;
-        gate.rounds++;
-        pthread_cond_broadcast(&gate.opened);
-        pthread_mutex_unlock(&gate.lock);
+        gate.round = *round; /* seen by producers through the lock */
+        open_gate(SUBMIT, gate.count);
         await(each_ms);
+        if (round->flushes) {
+                open_gate(FLUSH, gate.count);
+                await(NULL);
+        }
         for (unsigned i = 0; i < gate.count; i++)
                 turns[i] = gate.producers[i].turn;
 }

@@ -35,6 +35,7 @@ struct producers_round {
         uint64_t volume;      /* per producer */
         uint64_t deadline_ns; /* nobody submits much after it */
         fanin_callback callback;
+        bool flushes; /* the queue keeps requests: handed over when the last producer is done */
 };
 
 /* What a producer did in a round. */

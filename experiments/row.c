@@ -16,30 +16,20 @@ bool row_print_header(FILE *file)
         const char *comma = "";
 #define PRINT_TEXT(name, bytes) fprintf(file, "%s" #name, comma), comma = ",";
 #define PRINT_NUMBER(name) PRINT_TEXT(name, 0)
-        ROW_FIELDS(PRINT_TEXT, PRINT_NUMBER, PRINT_NUMBER)
+        ROW_FIELDS(PRINT_TEXT, PRINT_NUMBER, PRINT_TEXT, PRINT_NUMBER, PRINT_NUMBER)
 #undef PRINT_TEXT
 #undef PRINT_NUMBER
         return fputc('\n', file) != EOF && !fflush(file);
-}
-
-/* Numbers that the parent knows stay numbers in a row that was not measured. */
-static bool known_unmeasured(const char *name)
-{
-        static const char *const known[] = {"producers", "sample", "seed", "think_ns", "handler_ns",
-                "poll_ms", "cpus_effective"};
-        for (unsigned i = 0; i < sizeof known / sizeof known[0]; i++)
-                if (!strcmp(known[i], name))
-                        return true;
-        return false;
 }
 
 bool row_print(FILE *file, const struct row *row)
 {
         const char *comma = "";
 #define PRINT_TEXT(name, bytes) fprintf(file, "%s%s", comma, row->name), comma = ",";
+#define PRINT_KNOWN(name) fprintf(file, "%s%llu", comma, (unsigned long long)row->name);
 #define PRINT_WHOLE(name)                                                                          \
-        if (row->measured || known_unmeasured(#name))                                              \
-                fprintf(file, "%s%llu", comma, (unsigned long long)row->name);                     \
+        if (row->measured)                                                                         \
+                PRINT_KNOWN(name)                                                                  \
         else                                                                                       \
                 fprintf(file, "%sNA", comma);
 #define PRINT_DECIMAL(name)                                                                        \
@@ -47,21 +37,24 @@ bool row_print(FILE *file, const struct row *row)
                 fprintf(file, "%s%.6g", comma, row->name);                                         \
         else                                                                                       \
                 fprintf(file, "%sNA", comma);
-        ROW_FIELDS(PRINT_TEXT, PRINT_WHOLE, PRINT_DECIMAL)
+        ROW_FIELDS(PRINT_TEXT, PRINT_KNOWN, PRINT_TEXT, PRINT_WHOLE, PRINT_DECIMAL)
 #undef PRINT_TEXT
+#undef PRINT_KNOWN
 #undef PRINT_WHOLE
 #undef PRINT_DECIMAL
         return fputc('\n', file) != EOF && !fflush(file);
 }
 
+/* The parent's fields are neither sent nor received. */
+#define SKIP_TEXT(name, bytes)
+#define SKIP_WHOLE(name)
+
 bool row_send(FILE *file, const struct row *row)
 {
-#define SEND_TEXT(name, bytes)                                                                     \
-        if (*row->name)                                                                            \
-                fprintf(file, #name "=%s\n", row->name);
+#define SEND_TEXT(name, bytes) fprintf(file, #name "=%s\n", row->name);
 #define SEND_WHOLE(name) fprintf(file, #name "=%llu\n", (unsigned long long)row->name);
 #define SEND_DECIMAL(name) fprintf(file, #name "=%.17g\n", row->name);
-        ROW_FIELDS(SEND_TEXT, SEND_WHOLE, SEND_DECIMAL)
+        ROW_FIELDS(SKIP_TEXT, SKIP_WHOLE, SEND_TEXT, SEND_WHOLE, SEND_DECIMAL)
 #undef SEND_TEXT
 #undef SEND_WHOLE
 #undef SEND_DECIMAL
@@ -103,7 +96,7 @@ bool row_receive(struct row *row, const char *line)
 #define RECEIVE_DECIMAL(name)                                                                      \
         if (IS(#name))                                                                             \
                 return decimal(value, &row->name);
-        ROW_FIELDS(RECEIVE_TEXT, RECEIVE_WHOLE, RECEIVE_DECIMAL)
+        ROW_FIELDS(SKIP_TEXT, SKIP_WHOLE, RECEIVE_TEXT, RECEIVE_WHOLE, RECEIVE_DECIMAL)
         RECEIVE_TEXT(reason, sizeof row->reason)
         if (IS("measured"))
                 return row->measured = *value == '1', true;

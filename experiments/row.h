@@ -7,8 +7,10 @@
  *      submit_ns    sum over rounds of (last producer's end - first producer's start)
  *      complete_ns  sum over rounds of (last callback - first producer's start)
  *      submits      accepted in those rounds; submit_per_s = submits / submit_ns
- *      overlap      sum of (a producer's end - its start) / (producers * submit_ns): 1 when all ran
- *                   all the time, 1/producers when they ran in turn
+ *      overlap      sum of (a producer's end - its start) / (producers * submit_ns): the share of
+ * the phase for which a producer was between its first and its last submit, running or not;
+ * 1/producers when they ran strictly in turn. producer_cpu_ns / submit_ns is how many of them ran
+ * at once
  */
 #ifndef FANIN_ROW_H
 #define FANIN_ROW_H
@@ -31,27 +33,31 @@ enum row_status {
 
 extern const char *const row_status_names[STATUSES];
 
-/* T(text, bytes), U(whole number), D(decimal); `run` fields are set by the parent, the others by
- * the sample's process. */
-#define ROW_FIELDS(T, U, D)                                                                        \
-        T(run, 128)                                                                                \
-        T(kind, 12)                                                                                \
-        T(config, 256)                                                                             \
-        T(queue, 64) T(wake, 16) T(signal, 16) T(alloc, 16) T(shards, 12) U(producers) U(          \
-                sample) T(status, 16) U(per_producer) U(rounds) U(submits) U(refused) U(submit_ns) \
-                D(submit_per_s) U(complete_ns) D(complete_per_s) U(producer_cpu_ns) D(overlap) U(  \
-                        wakes) U(wakes_elided) U(late_wakes) U(lost_wakes) U(stalls) U(stalled_ns) \
-                        U(drains) U(largest_drain) U(backlog_peak) D(fairness_jain) U(seed)        \
-                                T(pinned, 8) U(think_ns) U(handler_ns) U(poll_ms) T(on_full, 8)    \
-                                        T(check, 8) T(quick, 4) U(cpus_effective) T(machine, 96)   \
-                                                T(commit, 48) T(compiler, 48)
+/*
+ * P: the parent's, known before the sample runs; C: what its process measured, NA in a row that was
+ * not measured. T(name, bytes) is text, U(name) a whole number, D(name) a decimal. late_wakes,
+ * lost_wakes and largest_drain count from the context's start, warm-up included.
+ */
+#define ROW_FIELDS(PT, PU, CT, CU, CD)                                                             \
+        PT(run, 128)                                                                               \
+        PT(kind, 12)                                                                               \
+        PT(config, 256) PT(queue, 64) PT(wake, 16) PT(signal, 16) PT(alloc, 16) PT(shards, 12) PU( \
+                producers) PU(sample) CT(status, 16) CU(per_producer) CU(rounds) CU(submits)       \
+                CU(refused) CU(submit_ns) CD(submit_per_s) CU(complete_ns) CD(complete_per_s) CU(  \
+                        producer_cpu_ns) CD(overlap) CU(wakes) CU(wakes_elided) CU(late_wakes)     \
+                        CU(lost_wakes) CU(stalls) CU(stalled_ns) CU(drains) CU(largest_drain)      \
+                                CU(backlog_peak) CD(fairness_jain) PU(seed) CT(pinned, 8)          \
+                                        PU(think_ns) PU(handler_ns) PU(poll_ms) PT(on_full, 8)     \
+                                                PT(check, 8) PT(quick, 4) PU(cpus_effective)       \
+                                                        PT(machine, 96) PT(commit, 48)             \
+                                                                PT(compiler, 48)
 
 #define ROW_TEXT(name, bytes) char name[bytes];
 #define ROW_WHOLE(name) uint64_t name;
 #define ROW_DECIMAL(name) double name;
 
 struct row {
-        ROW_FIELDS(ROW_TEXT, ROW_WHOLE, ROW_DECIMAL)
+        ROW_FIELDS(ROW_TEXT, ROW_WHOLE, ROW_TEXT, ROW_WHOLE, ROW_DECIMAL)
         bool measured;    /* false: it has no numbers, they are NA, never 0 */
         char reason[256]; /* why the status is not ok: for the log */
 };

@@ -56,7 +56,7 @@ struct totals {
 static uint64_t backlog_peak; /* the measuring thread's */
 
 /* The last request of a producer is one whose id ends a block of PRODUCERS_CLOCK_EVERY or the
- * round; the exception (drops) is taken care of where last_callback_ns is read. */
+ * round, but for drops, where any may be. */
 static void called_back(int ret, const char *msg, size_t len, void *user_data)
 {
         (void)msg;
@@ -64,7 +64,8 @@ static void called_back(int ret, const char *msg, size_t len, void *user_data)
         uint64_t id = producers_id_of(user_data);
         if (bench.settings->check)
                 check_one(&bench.check, producers_number_of(user_data), id);
-        if (id % PRODUCERS_CLOCK_EVERY == PRODUCERS_CLOCK_EVERY - 1 || id == bench.volume - 1)
+        if (id % PRODUCERS_CLOCK_EVERY == PRODUCERS_CLOCK_EVERY - 1 || id == bench.volume - 1 ||
+                bench.settings->drop_on_full)
                 bench.last_callback_ns = clock_wall_ns();
         bench.cancelled += ret == FANIN_CANCELLED;
         /* Release, with the acquire in callbacks: check and times are read after the last one. */
@@ -123,14 +124,19 @@ static void close_context(void)
                 check_destroy(&bench.check);
 }
 
-/* True when accepted callbacks are in; false when PATIENCE_MS went by without one. */
+/*
+ * True when accepted callbacks are in and the FFI thread sleeps again, so that what it wrote
+ * (check, times, counters) may be read, duplicates included; false when PATIENCE_MS went by without
+ * a callback.
+ */
 static bool await_callbacks(uint64_t accepted)
 {
+        struct fanin_stats stats;
         uint64_t seen = callbacks(), since_ns = clock_wall_ns();
         uint64_t patience_ns = UINT64_C(1000000) * PATIENCE_MS +
                                UINT64_C(4) * bench.settings->handler_ns +
                                UINT64_C(4000000) * bench.settings->poll_ms;
-        while (seen < accepted) {
+        while (seen < accepted || fanin_stats(bench.handle, &stats) || !stats.asleep) {
                 usleep(200);
                 uint64_t now_ns = clock_wall_ns(), count = callbacks();
                 if (count != seen)
@@ -201,7 +207,8 @@ static bool run_round(
         const struct producers_round round = {.handle = bench.handle,
                 .volume = bench.volume,
                 .deadline_ns = deadline_ns,
-                .callback = called_back};
+                .callback = called_back,
+                .flushes = bench.spec->queue->flush};
         uint64_t first_ns, last_ns;
         int fault;
         producers_run(&round, sample_backlog, bench.turns);
@@ -222,18 +229,24 @@ static bool run_round(
         return true;
 }
 
-/* The volume for the next warm-up round; the same one: enough. */
-static uint64_t next_volume(uint64_t volume, uint64_t phase_ns)
+/* The volume for the next warm-up round; the same one: enough. A round, drains included, is to fit
+ * into half of max_sample. */
+static uint64_t next_volume(uint64_t volume, uint64_t phase_ns, uint64_t round_ns)
 {
         double target_ns = bench.settings->min_time_s * 1e9;
         if ((double)phase_ns * 2 >= target_ns)
                 return volume;
-        double factor = target_ns / (double)(phase_ns ? phase_ns : 1);
-        double next = (double)volume * (factor < 4 ? factor : 4);
         size_t request_bytes = sizeof(struct slab_request) + bench.spec->queue->cell_bytes;
-        double limit = (double)bench.settings->max_backlog_bytes /
-                       (double)(request_bytes * bench.producers);
-        next = next < limit ? next : limit;
+        const double limits[] = {
+                4 * (double)volume,
+                (double)volume * target_ns / (double)(phase_ns + 1),
+                (double)volume * bench.settings->max_sample_s * 0.5e9 / (double)(round_ns + 1),
+                (double)bench.settings->max_backlog_bytes /
+                        (double)(request_bytes * bench.producers),
+        };
+        double next = limits[0];
+        for (unsigned i = 1; i < sizeof limits / sizeof limits[0]; i++)
+                next = limits[i] < next ? limits[i] : next;
         return next > (double)volume ? (uint64_t)next : volume;
 }
 
@@ -244,14 +257,14 @@ static bool warm_up(struct row *row, struct totals *warm)
         uint64_t volume = settings->per_producer ? settings->per_producer : LEAST_VOLUME;
         uint64_t end_ns = clock_wall_ns() + (uint64_t)(settings->max_sample_s * 1e9);
         for (;;) {
-                uint64_t phase_ns;
+                uint64_t phase_ns, before_ns = warm->complete_ns;
                 if (!open_context(row, volume)) {
                         row_set_status(row, STATUS_REFUSED);
                         return false;
                 }
                 if (!run_round(row, warm, end_ns, &phase_ns))
                         return false;
-                uint64_t next = next_volume(volume, phase_ns);
+                uint64_t next = next_volume(volume, phase_ns, warm->complete_ns - before_ns);
                 if (settings->per_producer || next == volume || clock_wall_ns() > end_ns)
                         return true;
                 close_context();
@@ -401,10 +414,11 @@ int sample_main(const struct settings *settings)
 
         row_set_status(&row, STATUS_REFUSED);
         if (producers_start(settings, bench.producers, row.reason, sizeof row.reason)) {
-                if (settings->cpu_count)
-                        producers_pin(settings->cpus[0]); /* the FFI thread inherits it */
+                /* The FFI thread inherits this thread's CPU. */
+                bool pinned = !settings->cpu_count || producers_pin(settings->cpus[0]);
                 measure(&row);
-                row_set_text(row.pinned, sizeof row.pinned, producers_end());
+                const char *all = producers_end();
+                row_set_text(row.pinned, sizeof row.pinned, pinned ? all : "no");
         }
         free(bench.turns);
         free(bench.turn_accepted);

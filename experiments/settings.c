@@ -199,7 +199,7 @@ static const struct row rows[] = {
         {"min-time", "S", "a sample repeats rounds until so much submit time (0.2)", MIN_TIME,
                 FOR_ANY},
         {"max-sample", "S", "… or so much wall time, drains included (1)", MAX_SAMPLE, FOR_ANY},
-        {"deadline", "S", "a sample that lasts longer is killed: status hang (30)", DEADLINE,
+        {"deadline", "S", "a longer sample is killed: status hang (20 + 10 x max-sample)", DEADLINE,
                 FOR_RUN | FOR_GATE},
         {"think-ns", "N", "a producer's work between submits (0)", THINK, FOR_ANY},
         {"handler-ns", "N", "the handler's work per request (0)", HANDLER, FOR_ANY},
@@ -336,7 +336,6 @@ void settings_init(struct settings *settings)
                 .samples = 7,
                 .min_time_s = 0.2,
                 .max_sample_s = 1,
-                .deadline_s = 30,
                 .poll_ms = 100,
                 .seed = 1,
                 .max_backlog_bytes = (size_t)256 << 20,
@@ -346,6 +345,18 @@ void settings_init(struct settings *settings)
         settings_producers(settings, "--producers", "1,2,4,8");
 }
 
+/* For the samples; what differs between them is spawn.c's to say. */
+static void forward(struct settings *settings, const struct row *row, const char *value)
+{
+        unsigned room = sizeof settings->forward / sizeof settings->forward[0];
+        if (!(row->uses & FOR_SAMPLE) || row->key == CONFIG || row->key == PRODUCERS ||
+                row->key == PER_PRODUCER)
+                return;
+        if (settings->forward_count == room)
+                die("--%s: there are more than %u such options", row->name, room);
+        settings->forward[settings->forward_count++] = (struct settings_forward){row->name, value};
+}
+
 /* `poll` looks every poll-ms, so 0 can't be honoured with it. */
 static void check_together(const struct settings *settings)
 {
@@ -353,6 +364,11 @@ static void check_together(const struct settings *settings)
                 if (settings->configs[i].wake == WAKE_POLL && !settings->poll_ms)
                         die("--poll-ms can't be '0' with the wake 'poll', which looks every "
                             "poll-ms; allowed: 1 to 60000");
+        if (settings->deadline_s < 2 * settings->max_sample_s)
+                die("--deadline can't be '%g' with --max-sample %g; allowed: twice as much or "
+                    "more, "
+                    "for the warm-up may take as long",
+                        settings->deadline_s, settings->max_sample_s);
 }
 
 void settings_parse(struct settings *settings, enum settings_use use, int argc, char **argv)
@@ -369,15 +385,20 @@ void settings_parse(struct settings *settings, enum settings_use use, int argc, 
         for (int result, at = 0; (result = getopt_long(argc, argv, ":", options, &at)) != -1;) {
                 if (result == ':')
                         die("%s needs a value; see `fanin %s --help`", argv[optind - 1], argv[0]);
+                if (result && optopt)
+                        die("-%c is not an option of `fanin %s`; see its --help", optopt, argv[0]);
                 if (result)
                         die("%s is not an option of `fanin %s`; see its --help", argv[optind - 1],
                                 argv[0]);
                 set(settings, use, &rows[of_option[at]], optarg);
+                forward(settings, &rows[of_option[at]], optarg);
         }
         if (optind < argc)
                 die("'%s' is not an option of `fanin %s`; see its --help", argv[optind], argv[0]);
         if (!settings->config_count && use != FOR_GATE)
                 die("--config is missing; see `fanin %s --help` and `fanin list`", argv[0]);
+        if (settings->deadline_s == 0)
+                settings->deadline_s = 20 + 10 * settings->max_sample_s;
         check_together(settings);
 }
 

@@ -42,6 +42,11 @@ struct settings {
         unsigned *cpus; /* sample: where to pin, the FFI thread first */
         unsigned cpu_count;
         double min_share; /* gate */
+        /* The options that a sample must get as they were given. */
+        struct settings_forward {
+                const char *name, *value;
+        } forward[16];
+        unsigned forward_count;
 };
 
 enum settings_use { FOR_RUN = 1, FOR_GATE = 2, FOR_SAMPLE = 4 };

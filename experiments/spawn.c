@@ -60,31 +60,28 @@ __attribute__((format(printf, 2, 3))) static void add(
         arguments->used += (size_t)bytes + 1;
 }
 
+/* What differs between samples is said here; the rest as the user gave it. */
 static void add_all(struct arguments *arguments, const struct settings *settings,
-        const struct spec *spec, unsigned producers)
+        const struct spec *spec, unsigned producers, unsigned per_producer)
 {
-        char config[SPEC_BYTES];
+        char config[SPEC_BYTES], cpus[8192] = "";
         spec_print(spec, config, sizeof config);
         add(arguments, "fanin");
         add(arguments, "sample");
+        for (unsigned i = 0; i < settings->forward_count; i++)
+                add(arguments, "--%s=%s", settings->forward[i].name, settings->forward[i].value);
         add(arguments, "--config=%s", config);
         add(arguments, "--producers=%u", producers);
-        if (settings->per_producer)
-                add(arguments, "--per-producer=%u", settings->per_producer);
-        add(arguments, "--min-time=%.9g", settings->min_time_s);
-        add(arguments, "--max-sample=%.9g", settings->max_sample_s);
-        add(arguments, "--think-ns=%u", settings->think_ns);
-        add(arguments, "--handler-ns=%u", settings->handler_ns);
-        add(arguments, "--poll-ms=%u", settings->poll_ms);
-        add(arguments, "--on-full=%s", settings->drop_on_full ? "drop" : "retry");
-        add(arguments, "--check=%s", settings->check ? "on" : "off");
-        add(arguments, "--max-backlog=%zu", settings->max_backlog_bytes);
-        for (unsigned i = 0; i < settings->cpu_count && i <= producers; i++)
-                if (i)
-                        arguments->used += (size_t)sprintf(
-                                arguments->text + arguments->used - 1, ",%u", settings->cpus[i]);
-                else
-                        add(arguments, "--cpus=%u", settings->cpus[0]);
+        if (per_producer)
+                add(arguments, "--per-producer=%u", per_producer);
+        size_t used = 0;
+        for (unsigned i = 0; i < settings->cpu_count && i <= producers && used < sizeof cpus; i++)
+                used += (size_t)snprintf(
+                        cpus + used, sizeof cpus - used, "%s%u", i ? "," : "", settings->cpus[i]);
+        if (used >= sizeof cpus)
+                die("--pin: the list of CPUs is too long for a sample's arguments");
+        if (used)
+                add(arguments, "--cpus=%s", cpus);
 }
 
 /* 0 or an errno. */
@@ -154,11 +151,11 @@ static void describe_end(struct row *row, int wait_status)
 }
 
 bool spawn_sample(const struct settings *settings, const struct spec *spec, unsigned producers,
-        struct row *row)
+        unsigned per_producer, struct row *row)
 {
         static char text[1 << 16];
         struct arguments *arguments = must_allocate(sizeof *arguments);
-        add_all(arguments, settings, spec, producers);
+        add_all(arguments, settings, spec, producers, per_producer);
         pid_t pid = -1;
         int out = -1, error = start(arguments->list, &pid, &out);
         free(arguments);

@@ -16,7 +16,9 @@ extern volatile sig_atomic_t spawn_interrupted;
 void spawn_catch_signals(void);
 
 /* Executes this program's `sample` and fills in row: status, numbers, reason. Whatever the process
- * does (hang, crash, be killed, print rubbish) becomes a status. False: interrupted, no row. */
-bool spawn_sample(const struct settings *, const struct spec *, unsigned producers, struct row *);
+ * does (hang, crash, be killed, print rubbish) becomes a status. per_producer 0: auto. False:
+ * interrupted, no row. */
+bool spawn_sample(const struct settings *, const struct spec *, unsigned producers,
+        unsigned per_producer, struct row *row);
 
 #endif

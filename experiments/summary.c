@@ -35,6 +35,12 @@ static double cpu_ns_per_submit(const struct row *row)
         return (double)row->producer_cpu_ns / (double)row->submits;
 }
 
+/* How many producers ran at once. */
+static double running(const struct row *row)
+{
+        return (double)row->producer_cpu_ns / (double)row->submit_ns;
+}
+
 static struct median median_over(const struct row *const *rows, unsigned count, double *values,
         double (*value)(const struct row *))
 {
@@ -52,6 +58,7 @@ static void fill_cell(struct cell *cell, const struct row *const *rows, unsigned
         cell->overlap = median_over(rows, count, values, overlap).median;
         cell->wakes_per_submit = median_over(rows, count, values, wakes_per_submit).median;
         cell->cpu_ns_per_submit = median_over(rows, count, values, cpu_ns_per_submit).median;
+        cell->running = median_over(rows, count, values, running).median;
         free(values);
 }
 
@@ -118,10 +125,11 @@ void summary_free(struct summary *summary)
         free(summary->cells);
 }
 
-/* name, format of a number, value: summary.csv and the JSON follow from this list. */
-#define CELL_NUMBERS(N)                                                                            \
-        N(samples, cell->samples_ok)                                                               \
-        N(samples_bad, cell->samples_bad)                                                          \
+/* summary.csv and the JSON follow from these lists: C counts, N numbers that may be missing. */
+#define CELL_NUMBERS(C, N)                                                                         \
+        C(producers, cell->producers)                                                              \
+        C(samples, cell->samples_ok)                                                               \
+        C(samples_bad, cell->samples_bad)                                                          \
         N(submit_per_s_median, cell->submit_per_s.median)                                          \
         N(submit_per_s_lo, cell->submit_per_s.lo)                                                  \
         N(submit_per_s_hi, cell->submit_per_s.hi)                                                  \
@@ -132,20 +140,21 @@ void summary_free(struct summary *summary)
         N(complete_per_s_median, cell->complete_per_s.median)                                      \
         N(wakes_per_submit, cell->wakes_per_submit)                                                \
         N(overlap_median, cell->overlap)                                                           \
+        N(producers_running_median, cell->running)                                                 \
         N(producer_cpu_ns_per_submit_median, cell->cpu_ns_per_submit)
 
 bool summary_print_csv(FILE *file, const struct summary *summary)
 {
-        fputs("config,producers", file);
+        fputs("config", file);
 #define PRINT_NAME(name, value) fputs("," #name, file);
-        CELL_NUMBERS(PRINT_NAME)
+        CELL_NUMBERS(PRINT_NAME, PRINT_NAME)
         fputs(",kind,cpus_effective,quick\n", file);
         for (unsigned i = 0; i < summary->cell_count; i++) {
                 const struct cell *cell = &summary->cells[i];
-                fprintf(file, "%s,%u", cell->config, cell->producers);
-#define PRINT_VALUE(name, value)                                                                   \
-        fprintf(file, isfinite((double)(value)) ? ",%.6g" : ",NA", (double)(value));
-                CELL_NUMBERS(PRINT_VALUE)
+                fprintf(file, "%s", cell->config);
+#define PRINT_COUNT(name, value) fprintf(file, ",%u", value);
+#define PRINT_VALUE(name, value) fprintf(file, isfinite(value) ? ",%.6g" : ",NA", value);
+                CELL_NUMBERS(PRINT_COUNT, PRINT_VALUE)
                 fprintf(file, ",measured,%u,%s\n", summary->cpus_effective,
                         summary->quick ? "yes" : "no");
         }
@@ -159,11 +168,10 @@ bool summary_print_json(FILE *file, const struct summary *summary)
                 const struct cell *cell = &summary->cells[i];
                 json_t *object = json_object();
                 json_object_set_new(object, "config", json_string(cell->config));
-                json_object_set_new(object, "producers", json_integer(cell->producers));
+#define SET_COUNT(name, value) json_object_set_new(object, #name, json_integer(value));
 #define SET_VALUE(name, value)                                                                     \
-        json_object_set_new(                                                                       \
-                object, #name, isfinite((double)(value)) ? json_real(value) : json_null());
-                CELL_NUMBERS(SET_VALUE)
+        json_object_set_new(object, #name, isfinite(value) ? json_real(value) : json_null());
+                CELL_NUMBERS(SET_COUNT, SET_VALUE)
                 json_object_set_new(object, "kind", json_string("measured"));
                 json_object_set_new(
                         object, "cpus_effective", json_integer(summary->cpus_effective));
@@ -194,8 +202,9 @@ static void print_cell(FILE *file, const struct cell *cell)
         fprintf(file, "  %9.4f [%8.4f, %8.4f]", submit->median / 1e6, submit->lo / 1e6,
                 submit->hi / 1e6);
         print_ratio(file, &cell->vs_1_producer);
-        fprintf(file, "  %9.4f  %12.6f  %6.2f%s", cell->complete_per_s.median / 1e6,
-                cell->wakes_per_submit, cell->overlap, cell->overlap < turns_below ? "*" : " ");
+        fprintf(file, "  %9.4f  %10.6f  %7.2f  %6.2f%s", cell->complete_per_s.median / 1e6,
+                cell->wakes_per_submit, cell->running, cell->overlap,
+                cell->overlap < turns_below ? "*" : " ");
         if (cell->samples_bad)
                 fprintf(file, "  %u samples not ok", cell->samples_bad);
         fputc('\n', file);
@@ -257,24 +266,33 @@ static unsigned same_config(const struct summary *summary, unsigned i)
         return end - i;
 }
 
+/* Over the cells that have samples; NAN: none has. */
+static double least_coverage(const struct summary *summary)
+{
+        double least = NAN;
+        for (unsigned i = 0; i < summary->cell_count; i++)
+                least = fmin(least, summary->cells[i].submit_per_s.coverage); /* skips NAN */
+        return least;
+}
+
 bool summary_print_table(FILE *file, const struct summary *summary)
 {
         for (unsigned i = 0, count; i < summary->cell_count; i += count) {
                 count = same_config(summary, i);
-                fprintf(file, "%s%s\n  %9s  %9s %20s  %7s %14s  %9s  %12s  %6s\n", i ? "\n" : "",
-                        summary->cells[i].config, "producers", "submit", "[lo, hi]", "vs 1", "",
-                        "complete", "wakes", "");
-                fprintf(file, "  %9s  %9s %20s  %7s %14s  %9s  %12s  %6s\n", "", "M/s", "M/s",
-                        "prod.", "[lo, hi]", "M/s", "per submit", "overlap");
+                fprintf(file, "%s%s\n", i ? "\n" : "", summary->cells[i].config);
+                fprintf(file, "  %9s  %9s %20s  %7s %14s  %9s  %10s  %7s  %6s\n", "producers",
+                        "submit", "[lo, hi]", "vs 1", "", "complete", "wakes", "running", "");
+                fprintf(file, "  %9s  %9s %20s  %7s %14s  %9s  %10s  %7s  %6s\n", "", "M/s", "M/s",
+                        "prod.", "[lo, hi]", "M/s", "per submit", "at once", "overlap");
                 for (unsigned j = 0; j < count; j++)
                         print_cell(file, &summary->cells[i + j]);
         }
-        if (summary->cell_count && summary->cells[0].samples_ok)
+        double coverage = least_coverage(summary);
+        if (isfinite(coverage))
                 fprintf(file,
-                        "\nMedians; an interval covers the true median with %.1f %% at "
-                        "%u samples, that of a ratio conservatively.%s\n\n",
-                        100 * summary->cells[0].submit_per_s.coverage, summary->cells[0].samples_ok,
-                        summary->quick ? " Quick run." : "");
+                        "\nMedians; an interval covers the true median with at least %.1f %%, "
+                        "that of a ratio conservatively.%s\n\n",
+                        100 * coverage, summary->quick ? " Quick run." : "");
         for (unsigned i = 0, count; i < summary->cell_count; i += count) {
                 count = same_config(summary, i);
                 print_sentence(file, &summary->cells[i], count, summary->cpus_effective);

@@ -14,7 +14,7 @@ struct cell {
         unsigned producers, samples_ok, samples_bad;
         struct median submit_per_s, vs_1_producer, complete_per_s;
         /* medians */
-        double wakes_per_submit, overlap, cpu_ns_per_submit;
+        double wakes_per_submit, overlap, cpu_ns_per_submit, running;
 };
 
 struct summary {

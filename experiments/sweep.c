@@ -52,7 +52,6 @@ static void begin_row(struct row *row, const struct settings *settings,
         const struct sweep_cell *cell, unsigned sample, const json_t *machine,
         const struct rundir *rundir)
 {
-        static const char *const pins[] = {"none", "compact", "scatter"};
         *row = (struct row){.producers = cell->producers,
                 .sample = sample,
                 .seed = settings->seed,
@@ -68,7 +67,6 @@ static void begin_row(struct row *row, const struct settings *settings,
         row_set_text(row->alloc, sizeof row->alloc, spec_alloc_names[cell->spec->alloc]);
         long shards = spec_value(cell->spec, "shards");
         snprintf(row->shards, sizeof row->shards, shards < 0 ? "NA" : "%ld", shards);
-        row_set_text(row->pinned, sizeof row->pinned, pins[settings->pin]);
         row_set_text(row->on_full, sizeof row->on_full, settings->drop_on_full ? "drop" : "retry");
         row_set_text(row->check, sizeof row->check, settings->check ? "on" : "off");
         row_set_text(row->quick, sizeof row->quick, settings->quick ? "yes" : "no");
@@ -77,28 +75,6 @@ static void begin_row(struct row *row, const struct settings *settings,
         row_set_text(row->machine, sizeof row->machine, text_of(machine, "cpu_model"));
         row_set_text(row->commit, sizeof row->commit, text_of(machine, "commit"));
         row_set_text(row->compiler, sizeof row->compiler, text_of(machine, "compiler"));
-}
-
-/* What the child must not decide: everything begin_row has set but status and pinned. */
-static bool one_sample(struct row *row, const struct settings *settings,
-        const struct sweep_cell *cell, unsigned sample, const json_t *machine,
-        const struct rundir *rundir)
-{
-        struct row ours;
-        begin_row(&ours, settings, cell, sample, machine, rundir);
-        *row = ours;
-        if (!spawn_sample(settings, cell->spec, cell->producers, row))
-                return false;
-        if (strcmp(row->pinned, "no") != 0)
-                memcpy(row->pinned, ours.pinned, sizeof row->pinned); /* how, not only whether */
-        row->producers = ours.producers;
-        row->sample = sample;
-        row->seed = ours.seed;
-        row->think_ns = ours.think_ns;
-        row->handler_ns = ours.handler_ns;
-        row->poll_ms = ours.poll_ms;
-        row->cpus_effective = ours.cpus_effective;
-        return true;
 }
 
 static void report(struct rundir *rundir, const struct progress *progress, const struct row *row)
@@ -136,13 +112,18 @@ static void run_cells(struct sweep *sweep, const struct settings *settings,
         const struct sweep_cell *cells, unsigned cell_count, const json_t *machine,
         struct rundir *rundir)
 {
+        static const char *const pins[] = {"none", "compact", "scatter"};
         unsigned *order = must_allocate(cell_count * sizeof *order);
+        /* The volume that `auto` found in a cell's first sample serves the others: one workload. */
+        unsigned *volumes = must_allocate(cell_count * sizeof *volumes);
         gsl_rng *random = gsl_rng_alloc(gsl_rng_mt19937);
         if (!random)
                 die("no memory for the random order");
         gsl_rng_set(random, settings->seed);
-        for (unsigned i = 0; i < cell_count; i++)
+        for (unsigned i = 0; i < cell_count; i++) {
                 order[i] = i;
+                volumes[i] = settings->per_producer;
+        }
         struct progress progress = {.shown = isatty(STDERR_FILENO),
                 .start_ns = clock_wall_ns(),
                 .total = cell_count * settings->samples};
@@ -154,10 +135,16 @@ static void run_cells(struct sweep *sweep, const struct settings *settings,
                         char config[SPEC_BYTES];
                         spec_print(cell->spec, config, sizeof config);
                         show(&progress, config, cell->producers);
-                        if (!one_sample(row, settings, cell, sample, machine, rundir)) {
+                        begin_row(row, settings, cell, sample, machine, rundir);
+                        if (!spawn_sample(settings, cell->spec, cell->producers, volumes[order[i]],
+                                    row)) {
                                 sweep->interrupted = true;
                                 goto end;
                         }
+                        if (!strcmp(row->pinned, "yes")) /* how, not only whether */
+                                row_set_text(row->pinned, sizeof row->pinned, pins[settings->pin]);
+                        if (row->measured)
+                                volumes[order[i]] = (unsigned)row->per_producer;
                         sweep->count++;
                         progress.done++;
                         report(rundir, &progress, row);
@@ -170,6 +157,7 @@ static void run_cells(struct sweep *sweep, const struct settings *settings,
 end:
         hide(&progress);
         gsl_rng_free(random);
+        free(volumes);
         free(order);
 }
 

@@ -2,10 +2,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A bound: the least that one shared hotspot can cost. One fetch-and-add claims a slot of a ring no
- * smaller than a round; one store fills it; the consumer clears the slots.
+ * smaller than a round; the slot's own turn says when it is free and when it is filled.
  *
- * Algorithm: the fetch-and-add bound of the queue literature, made to deliver. Source: the "FAA"
- * line of C. Yang and J. Mellor-Crummey, PPoPP 2016.
+ * Algorithm: the fetch-and-add bound of the queue literature, made to deliver. Slot i of n is free
+ * for ticket i when its turn is i, filled at i + 1, and free for ticket i + n at i + n, set by the
+ * consumer: no two tickets ever write a slot at once. Source: the "FAA" line of C. Yang and
+ * J. Mellor-Crummey, PPoPP 2016; the turns after D. Vyukov's bounded queue.
  *
  * Who beside whom: any number of producers beside one consumer.
  *
@@ -14,7 +16,8 @@
  * consumer's position, a second hotspot, so the edge is not seen.
  *
  * A producer that stops between claim and fill hides what comes after it: STALLED. With more
- * requests outstanding than the ring holds, a push waits for the consumer to clear its slot.
+ * requests outstanding than the ring holds, a push waits for the consumer to free its slot:
+ * wait-free only within the configured backlog.
  */
 #include <errno.h>
 #include <sched.h>
@@ -25,12 +28,17 @@
 
 enum { CAPACITY_WHEN_UNKNOWN = 1 << 16, RELAX_BEFORE_YIELD = 64 };
 
+struct slot {
+        _Atomic size_t turn;
+        struct queue_node *node;
+};
+
 struct faa_queue {
         struct queue head;
         size_t mask; /* capacity - 1, capacity a power of two */
         alignas(QUEUE_LINE) _Atomic size_t claimed;
         alignas(QUEUE_LINE) size_t position; /* the consumer's */
-        alignas(QUEUE_LINE) _Atomic(struct queue_node *) slots[];
+        alignas(QUEUE_LINE) struct slot slots[];
 };
 
 static int faa_create(struct queue **out, const struct queue_config *config);
@@ -47,17 +55,19 @@ static enum queue_pushed faa_push(struct queue *base, unsigned producer, struct 
         /* seq_cst, with the load of claimed in faa_drain: the claim is the linearisation point, and
          * a sleeper that found no claim must be seen asleep by whoever claims later. */
         size_t ticket = atomic_fetch_add(&queue->claimed, 1);
-        _Atomic(struct queue_node *) *slot = &queue->slots[ticket & queue->mask];
+        struct slot *slot = &queue->slots[ticket & queue->mask];
         queue_step();
-        /* Acquire, with the release that clears the slot in faa_drain. */
-        for (unsigned spins = 1; atomic_load_explicit(slot, memory_order_acquire); spins++) {
+        /* Acquire, with the release in faa_drain: the slot was read before it is refilled. */
+        for (unsigned spins = 1; atomic_load_explicit(&slot->turn, memory_order_acquire) != ticket;
+                spins++) {
                 if (spins % RELAX_BEFORE_YIELD)
                         queue_relax();
                 else
                         sched_yield();
         }
-        /* Release, with the acquire in faa_drain: the request's content. */
-        atomic_store_explicit(slot, node, memory_order_release);
+        slot->node = node;
+        /* Release, with the acquire in faa_drain: the slot's and the request's content. */
+        atomic_store_explicit(&slot->turn, ticket + 1, memory_order_release);
         return QUEUE_PUSHED;
 }
 
@@ -65,18 +75,19 @@ static struct queue_drained faa_drain(struct queue *base, struct queue_node **ou
 {
         struct faa_queue *queue = (struct faa_queue *)base;
         for (unsigned count = 0; count < max; count++) {
-                _Atomic(struct queue_node *) *slot = &queue->slots[queue->position & queue->mask];
+                size_t position = queue->position;
+                struct slot *slot = &queue->slots[position & queue->mask];
                 /* Acquire, with the release in faa_push. */
-                struct queue_node *node = atomic_load_explicit(slot, memory_order_acquire);
-                if (!node) {
-                        bool claimed = atomic_load(&queue->claimed) != queue->position;
+                if (atomic_load_explicit(&slot->turn, memory_order_acquire) != position + 1) {
+                        /* seq_cst, with the claim in faa_push: see there. */
+                        bool claimed = atomic_load(&queue->claimed) != position;
                         return (struct queue_drained){count, claimed ? QUEUE_STALLED : QUEUE_EMPTY};
                 }
-                /* Release, with the acquire in faa_push: the slot was read before it is refilled.
-                 */
-                atomic_store_explicit(slot, NULL, memory_order_release);
+                out[count] = slot->node;
+                /* Release, with the acquire in faa_push. */
+                atomic_store_explicit(
+                        &slot->turn, position + queue->mask + 1, memory_order_release);
                 queue->position++;
-                out[count] = node;
         }
         return (struct queue_drained){max, QUEUE_MORE};
 }
@@ -86,7 +97,7 @@ static const struct queue_ops faa_ops = {
         .summary = "a bound: one fetch-and-add into a ring no smaller than a round",
         .source = "the FAA bound of Yang and Mellor-Crummey, PPoPP 2016",
         .traits = QUEUE_FIFO_GLOBAL | QUEUE_FIFO_PRODUCER | QUEUE_WAIT_FREE | QUEUE_MAY_STALL,
-        .cell_bytes = sizeof(struct queue_node *),
+        .cell_bytes = sizeof(struct slot),
         .create = faa_create,
         .destroy = faa_destroy,
         .push = faa_push,
@@ -98,11 +109,13 @@ static int faa_create(struct queue **out, const struct queue_config *config)
         size_t capacity = 64, wanted = config->backlog ? config->backlog : CAPACITY_WHEN_UNKNOWN;
         while (capacity < wanted)
                 capacity *= 2;
-        size_t bytes = sizeof(struct faa_queue) + capacity * sizeof(struct queue_node *);
+        size_t bytes = sizeof(struct faa_queue) + capacity * sizeof(struct slot);
         struct faa_queue *queue = aligned_alloc(QUEUE_LINE, bytes);
         if (!queue)
                 return -ENOMEM;
-        memset(queue, 0, bytes); /* all slots empty; touches the ring, as a bound should */
+        memset(queue, 0, sizeof *queue);
+        for (size_t i = 0; i < capacity; i++) /* touches the ring, as a bound should */
+                queue->slots[i] = (struct slot){.turn = i};
         queue->head.traits = faa_ops.traits;
         queue->mask = capacity - 1;
         if (!config->backlog)

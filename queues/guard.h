@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The guard every push runs in: a counter of the producer's own, odd while it is inside. Entering
- * costs two plain stores to a line nobody else writes; whoever must know that no push that began
+ * costs plain stores to a line nobody else writes; whoever must know that no push that began
  * earlier is still running (destroy; a backend that recycles cells) pays instead: it unpublishes,
  * calls queue_guard_barrier, takes a snapshot, and waits until every odd counter has changed.
  *
@@ -18,9 +18,12 @@
 #include <stdalign.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 struct queue_guard {
-        alignas(128) _Atomic unsigned inside; /* written by its producer only */
+        /* Both written by its producer only. */
+        alignas(128) _Atomic unsigned inside;
+        _Atomic uint64_t inside_of; /* the engine's: which context, set before inside turns odd */
 };
 
 /* Set by queue_guard_init where membarrier is missing: each enter then pays a full fence. */
@@ -41,7 +44,9 @@ static inline void queue_guard_enter(struct queue_guard *guard)
                 atomic_store_explicit(&guard->inside, inside + 1, memory_order_seq_cst);
                 atomic_thread_fence(memory_order_seq_cst);
         } else {
-                atomic_store_explicit(&guard->inside, inside + 1, memory_order_relaxed);
+                /* Release, with the acquire in queue_guard_snapshot: odd comes with its inside_of.
+                 */
+                atomic_store_explicit(&guard->inside, inside + 1, memory_order_release);
                 /* Keeps the compiler's order; queue_guard_barrier supplies the processor's. */
                 atomic_signal_fence(memory_order_seq_cst);
         }

@@ -8,7 +8,7 @@
  * round-robin. Source: the nim-ffi library's sharded ingress (its pull request 101).
  *
  * Who beside whom: any number of producers and one consumer; all exclusion is the shard's mutex.
- * The consumer's look at `first` without the lock only skips shards that are empty.
+ * The consumer's look at a list without the lock only skips shards that are empty.
  *
  * Linearisation point: of push, the store of the node into its list, under the lock; of a shard's
  * part in drain, taking the list under the lock, or the unlocked load that saw NULL.
@@ -24,8 +24,7 @@
 
 struct shard {
         alignas(QUEUE_LINE) pthread_mutex_t lock;
-        _Atomic(struct queue_node *) first; /* written under the lock, peeked at without */
-        struct queue_node *last;
+        struct queue_list list;
 };
 
 struct mutex_queue {
@@ -44,7 +43,7 @@ static int create_shards(struct queue **out, unsigned shard_count, unsigned trai
         *queue = (struct mutex_queue){.head.traits = traits, .shard_count = shard_count};
         for (unsigned i = 0; i < shard_count; i++) {
                 struct shard *shard = &queue->shards[i];
-                *shard = (struct shard){.last = NULL};
+                *shard = (struct shard){.list = {NULL, NULL}};
                 int error = pthread_mutex_init(&shard->lock, NULL);
                 if (error) {
                         while (i--)
@@ -69,28 +68,19 @@ static inline enum queue_pushed push_shard(struct shard *shard, struct queue_nod
 {
         atomic_store_explicit(&node->next, NULL, memory_order_relaxed);
         pthread_mutex_lock(&shard->lock);
-        bool first = !atomic_load_explicit(&shard->first, memory_order_relaxed);
-        if (first)
-                atomic_store_explicit(&shard->first, node, memory_order_relaxed);
-        else
-                atomic_store_explicit(&shard->last->next, node, memory_order_relaxed);
-        shard->last = node;
+        bool first = queue_list_append(&shard->list, node, node);
         pthread_mutex_unlock(&shard->lock);
         return first ? QUEUE_PUSHED_FIRST : QUEUE_PUSHED;
 }
 
-/* The peek may be relaxed: it decides only whether to take the lock, and by coherence it can't miss
- * a push that happened before this drain, which is what E1 asks. */
 static inline void take_shard(struct shard *shard, struct queue_chain *taken)
 {
-        if (!atomic_load_explicit(&shard->first, memory_order_relaxed))
+        if (!queue_list_peek(&shard->list))
                 return;
         pthread_mutex_lock(&shard->lock);
-        struct queue_node *first = atomic_load_explicit(&shard->first, memory_order_relaxed);
-        struct queue_node *last = shard->last;
-        atomic_store_explicit(&shard->first, NULL, memory_order_relaxed);
+        struct queue_chain chain = queue_list_take(&shard->list);
         pthread_mutex_unlock(&shard->lock);
-        queue_chain_append(taken, first, last);
+        queue_chain_append(taken, chain.first, chain.last);
 }
 
 static inline struct queue_drained drain_shards(

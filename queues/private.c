@@ -26,8 +26,7 @@ struct kept {
 struct private_queue {
         struct queue head;
         alignas(QUEUE_LINE) pthread_mutex_t lock;
-        _Atomic(struct queue_node *) first; /* written under the lock, peeked at without */
-        struct queue_node *last;
+        struct queue_list list;
         alignas(QUEUE_LINE) struct queue_chain taken; /* the consumer's */
         struct kept kept[];
 };
@@ -58,11 +57,7 @@ static bool private_flush(struct queue *base, unsigned producer)
                 return false;
         queue->kept[producer].chain = (struct queue_chain){NULL, NULL};
         pthread_mutex_lock(&queue->lock);
-        if (atomic_load_explicit(&queue->first, memory_order_relaxed))
-                atomic_store_explicit(&queue->last->next, kept.first, memory_order_relaxed);
-        else
-                atomic_store_explicit(&queue->first, kept.first, memory_order_relaxed);
-        queue->last = kept.last;
+        queue_list_append(&queue->list, kept.first, kept.last);
         pthread_mutex_unlock(&queue->lock);
         return true;
 }
@@ -70,12 +65,9 @@ static bool private_flush(struct queue *base, unsigned producer)
 static struct queue_drained private_drain(struct queue *base, struct queue_node **out, unsigned max)
 {
         struct private_queue *queue = (struct private_queue *)base;
-        if (!queue->taken.first &&
-                /* relaxed: the peek only saves the lock; by coherence it misses no earlier flush */
-                atomic_load_explicit(&queue->first, memory_order_relaxed)) {
+        if (!queue->taken.first && queue_list_peek(&queue->list)) {
                 pthread_mutex_lock(&queue->lock);
-                queue->taken.first = atomic_load_explicit(&queue->first, memory_order_relaxed);
-                atomic_store_explicit(&queue->first, NULL, memory_order_relaxed);
+                queue->taken = queue_list_take(&queue->list);
                 pthread_mutex_unlock(&queue->lock);
         }
         unsigned count = queue_chain_take(&queue->taken, out, max);

@@ -184,4 +184,41 @@ static inline unsigned queue_chain_take(
         return count;
 }
 
+/*
+ * A list that producers append to under a lock of the backend's, and the consumer empties under the
+ * same lock. queue_list_peek needs no lock: it decides only whether to take it.
+ */
+struct queue_list {
+        _Atomic(struct queue_node *) first;
+        struct queue_node *last;
+};
+
+/* first … last are linked and end with NULL. True: the list was empty. */
+static inline bool queue_list_append(
+        struct queue_list *list, struct queue_node *first, struct queue_node *last)
+{
+        bool empty = !atomic_load_explicit(&list->first, memory_order_relaxed);
+        if (empty)
+                atomic_store_explicit(&list->first, first, memory_order_relaxed);
+        else
+                atomic_store_explicit(&list->last->next, first, memory_order_relaxed);
+        list->last = last;
+        return empty;
+}
+
+static inline struct queue_chain queue_list_take(struct queue_list *list)
+{
+        struct queue_chain chain = {
+                atomic_load_explicit(&list->first, memory_order_relaxed), list->last};
+        atomic_store_explicit(&list->first, NULL, memory_order_relaxed);
+        return chain;
+}
+
+/* True: there is something. Relaxed: by coherence it can't miss a push that happened before the
+ * drain that asks, which is what E1 demands. */
+static inline bool queue_list_peek(struct queue_list *list)
+{
+        return atomic_load_explicit(&list->first, memory_order_relaxed);
+}
+
 #endif
