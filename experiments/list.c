@@ -1,6 +1,7 @@
 /* SPDX-FileCopyrightText: 2026 the fanin authors */
 /* SPDX-License-Identifier: MIT */
 /* `fanin list`: what can be configured, as the tables say. */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -107,7 +108,8 @@ int list_main(int argc, char **argv)
         const char *format = "text";
         if (argc == 2 && !strcmp(argv[1], "--help")) {
                 puts("usage: fanin list [--format text|csv]\n\n"
-                     "Every queue with its promises, every wake policy, signal and allocation.");
+                     "Every queue with its promises, every wake policy, signal and allocation.\n\n"
+                     "exit: 0 done, 2 usage, or stdout can't be written");
                 return EXIT_DONE;
         }
         if (argc == 3 && !strcmp(argv[1], "--format"))
@@ -122,5 +124,7 @@ int list_main(int argc, char **argv)
                 list_csv();
         else
                 die("--format can't be '%s'; allowed: text|csv", format);
-        return fflush(stdout) || ferror(stdout) ? EXIT_USAGE : EXIT_DONE;
+        if (fflush(stdout) || ferror(stdout))
+                die("stdout can't be written: %s", strerror(errno));
+        return EXIT_DONE;
 }

@@ -97,9 +97,12 @@ bool row_receive(struct row *row, const char *line)
         if (IS(#name))                                                                             \
                 return decimal(value, &row->name);
         ROW_FIELDS(SKIP_TEXT, SKIP_WHOLE, RECEIVE_TEXT, RECEIVE_WHOLE, RECEIVE_DECIMAL)
-        RECEIVE_TEXT(reason, sizeof row->reason)
-        if (IS("measured"))
-                return row->measured = *value == '1', true;
+        if (IS("reason")) /* for the log, which quotes nothing */
+                return snprintf(row->reason, sizeof row->reason, "%s", value) >= 0;
+        if (IS("measured")) {
+                row->measured = *value == '1';
+                return !strcmp(value, "0") || !strcmp(value, "1");
+        }
 #undef RECEIVE_TEXT
 #undef RECEIVE_WHOLE
 #undef RECEIVE_DECIMAL

@@ -41,9 +41,10 @@ extern const char *const row_status_names[STATUSES];
 #define ROW_FIELDS(PT, PU, CT, CU, CD)                                                             \
         PT(run, 128)                                                                               \
         PT(kind, 12)                                                                               \
-        PT(config, 256) PT(queue, 64) PT(wake, 16) PT(signal, 16) PT(alloc, 16) PT(shards, 12) PU( \
-                producers) PU(sample) CT(status, 16) CU(per_producer) CU(rounds) CU(submits)       \
-                CU(refused) CU(submit_ns) CD(submit_per_s) CU(complete_ns) CD(complete_per_s) CU(  \
+        PT(config, 256)                                                                            \
+        PT(queue, 64) PT(wake, 16) PT(signal, 16) PT(alloc, 16) PT(shards, 12) PU(producers) PU(   \
+                sample) CT(status, 16) CU(per_producer) CU(rounds) CU(submits) CU(refused)         \
+                CU(submit_ns) CD(submit_per_s) CU(complete_ns) CD(complete_per_s) CU(              \
                         producer_cpu_ns) CD(overlap) CU(wakes) CU(wakes_elided) CU(late_wakes)     \
                         CU(lost_wakes) CU(stalls) CU(stalled_ns) CU(drains) CU(largest_drain)      \
                                 CU(backlog_peak) CD(fairness_jain) PU(seed) CT(pinned, 8)          \

@@ -20,12 +20,22 @@ static char *path_of(const struct rundir *rundir, const char *file)
         return path;
 }
 
+/* What was begun goes again: a directory without a run in it is no use, and in the way. */
+_Noreturn static void give_up(const struct rundir *rundir, const char *name, int error)
+{
+        static const char *const names[] = {"command", "machine.json", "log", "samples.csv"};
+        for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++)
+                unlink(path_of(rundir, names[i]));
+        rmdir(rundir->path);
+        die("--out: '%s/%s' can't be written: %s", rundir->path, name, strerror(error));
+}
+
 static FILE *open_file(const struct rundir *rundir, const char *name)
 {
         char *path = path_of(rundir, name);
         FILE *file = fopen(path, "wxe");
         if (!file)
-                die("--out: '%s' can't be written: %s", path, strerror(errno));
+                give_up(rundir, name, errno);
         free(path);
         return file;
 }
@@ -52,15 +62,20 @@ static void write_command(const struct rundir *rundir, int argc, char **argv)
         }
         fputc('\n', file);
         if (fclose(file))
-                die("--out: '%s/command' can't be written: %s", rundir->path, strerror(errno));
+                give_up(rundir, "command", errno);
 }
 
 void rundir_open(
         struct rundir *rundir, const char *path, const json_t *machine, int argc, char **argv)
 {
-        *rundir = (struct rundir){.path = path};
+        *rundir = (struct rundir){.path = NULL};
         if (!path)
                 return;
+        rundir->path = strdup(path);
+        if (!rundir->path)
+                die("no memory");
+        for (size_t i = strlen(path); i > 1 && rundir->path[i - 1] == '/';)
+                rundir->path[--i] = '\0';
         if (mkdir(path, 0777))
                 die("--out can't be '%s': %s; allowed: a directory that does not exist yet, in "
                     "one that does",
@@ -69,12 +84,12 @@ void rundir_open(
         char *machine_path = path_of(rundir, "machine.json");
         int error = machine_write(machine_path, machine);
         if (error)
-                die("--out: '%s' can't be written: %s", machine_path, strerror(-error));
+                give_up(rundir, "machine.json", -error);
         free(machine_path);
         rundir->log = open_file(rundir, "log");
         rundir->samples = open_file(rundir, "samples.csv");
         if (!row_print_header(rundir->samples))
-                die("--out: '%s/samples.csv' can't be written: %s", path, strerror(errno));
+                give_up(rundir, "samples.csv", errno);
         rundir->whole_bytes = ftell(rundir->samples);
         rundir_log(rundir, "begun");
 }
@@ -145,6 +160,7 @@ bool rundir_close(struct rundir *rundir, const struct summary *summary)
                 done = false;
         }
         fclose(rundir->log);
+        free(rundir->path);
         return done;
 }
 
@@ -152,6 +168,6 @@ const char *rundir_name(const struct rundir *rundir)
 {
         if (!rundir->path)
                 return "-";
-        const char *slash = strrchr(rundir->path, '/');
-        return slash && slash[1] ? slash + 1 : rundir->path;
+        const char *name = strrchr(rundir->path, '/');
+        return name ? name + 1 : rundir->path;
 }

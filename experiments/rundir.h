@@ -13,7 +13,7 @@
 #include "summary.h"
 
 struct rundir {
-        const char *path; /* NULL: nothing is written */
+        char *path; /* ends without a slash; NULL: nothing is written */
         FILE *samples, *log;
         long whole_bytes; /* of samples.csv */
 };

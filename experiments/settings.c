@@ -43,12 +43,12 @@ unsigned settings_number(const char *name, const char *text, unsigned min, unsig
 }
 
 /* Decimal point whatever the user's locale: the program never leaves the C locale. */
-static double seconds(const char *name, const char *text, double min, double max)
+static double decimal(const char *name, const char *text, const char *what, double min, double max)
 {
         char *end;
         double number = strtod(text, &end);
         if (*text < '0' || *text > '9' || *end || !(number >= min && number <= max))
-                die("%s can't be '%s'; allowed: seconds from %g to %g", name, text, min, max);
+                die("%s can't be '%s'; allowed: %s from %g to %g", name, text, what, min, max);
         return number;
 }
 
@@ -105,7 +105,7 @@ static void add_producers(struct settings *settings, const char *name, const cha
         unsigned count = settings_number(name, element, 1, FANIN_PRODUCERS_MAX);
         for (unsigned i = 0; i < settings->producers_count; i++)
                 if (settings->producers[i] == count)
-                        die("%s names %u twice", name, count);
+                        die("%s names %u twice; allowed: each count once", name, count);
         settings->producers =
                 grow(settings->producers, settings->producers_count, sizeof(unsigned));
         settings->producers[settings->producers_count++] = count;
@@ -137,7 +137,7 @@ static void add_config(struct settings *settings, const char *name, const char *
                 die("%s: %s", name, why);
         for (unsigned i = 0; i < settings->config_count; i++)
                 if (same_config(&settings->configs[i], &spec))
-                        die("%s names '%s' twice", name, element);
+                        die("%s names '%s' twice; allowed: each configuration once", name, element);
         settings->configs = grow(settings->configs, settings->config_count, sizeof spec);
         settings->configs[settings->config_count++] = spec;
 }
@@ -155,7 +155,7 @@ static void add_cpu(struct settings *settings, const char *name, const char *ele
 }
 
 enum key {
-        CONFIG = 256,
+        CONFIG,
         PRODUCERS,
         PER_PRODUCER,
         SAMPLES,
@@ -176,50 +176,48 @@ enum key {
         QUICK,
         MIN_SHARE,
         HELP,
+        ROWS,
 };
 
 struct row {
         const char *name, *argument, *help;
-        enum key key;
         unsigned uses;
 };
 
 enum { FOR_ANY = FOR_RUN | FOR_GATE | FOR_SAMPLE };
 
-static const struct row rows[] = {
-        {"config", "C[,C…]",
+static const struct row rows[ROWS] = {
+        [CONFIG] = {"config", "C[,C…]",
                 "queue[:key=value…][/wake[/signal[/alloc]]], see `fanin list`; "
                 "`reference` is the published three",
-                CONFIG, FOR_ANY},
-        {"producers", "N[,N…]", "producer counts, 1 to 4096 (1,2,4,8)", PRODUCERS,
-                FOR_RUN | FOR_SAMPLE},
-        {"per-producer", "auto|N", "requests per producer and round (auto)", PER_PRODUCER,
-                FOR_RUN | FOR_SAMPLE},
-        {"samples", "N", "samples per cell; a sample is a process (7)", SAMPLES, FOR_RUN},
-        {"min-time", "S", "a sample repeats rounds until so much submit time (0.2)", MIN_TIME,
                 FOR_ANY},
-        {"max-sample", "S", "… or so much wall time, drains included (1)", MAX_SAMPLE, FOR_ANY},
-        {"deadline", "S", "a longer sample is killed: status hang (20 + 10 x max-sample)", DEADLINE,
-                FOR_RUN | FOR_GATE},
-        {"think-ns", "N", "a producer's work between submits (0)", THINK, FOR_ANY},
-        {"handler-ns", "N", "the handler's work per request (0)", HANDLER, FOR_ANY},
-        {"poll-ms", "N", "fallback poll of the FFI thread, 0: off (100)", POLL, FOR_ANY},
-        {"on-full", "retry|drop", "what a producer does when the queue is full (retry)", ON_FULL,
+        [PRODUCERS] = {"producers", "N[,N…]", "producer counts, 1 to 4096 (1,2,4,8)",
+                FOR_RUN | FOR_SAMPLE},
+        [PER_PRODUCER] = {"per-producer", "auto|N", "requests per producer and round (auto)",
+                FOR_RUN | FOR_SAMPLE},
+        [SAMPLES] = {"samples", "N", "samples per cell; a sample is a process (7)", FOR_RUN},
+        [MIN_TIME] = {"min-time", "S", "a sample repeats rounds until so much submit time (0.2)",
                 FOR_ANY},
-        {"check", "on|off", "exactly-once and order of every request (on)", CHECK, FOR_ANY},
-        {"max-backlog", "BYTES", "memory of a round's requests (256M)", MAX_BACKLOG, FOR_ANY},
-        {"pin", "none|compact|scatter", "where threads run (none)", PIN, FOR_RUN | FOR_GATE},
-        {"cpus", "N[,N…]", "CPUs to pin to, the FFI thread's first", CPUS, FOR_SAMPLE},
-        {"seed", "N", "of the order of the cells (1)", SEED, FOR_RUN | FOR_GATE},
-        {"format", "table|csv|json", "what stdout gets (table)", FORMAT, FOR_RUN},
-        {"out", "DIR", "also writes a run directory; it must not exist", OUT, FOR_RUN},
-        {"quick", NULL, "marks the run as a quick one", QUICK, FOR_RUN},
-        {"min-share", "X", "of the `private` ceiling's rate at the last count (0.1)", MIN_SHARE,
+        [MAX_SAMPLE] = {"max-sample", "S", "… or so much wall time, drains included (1)", FOR_ANY},
+        [DEADLINE] = {"deadline", "S",
+                "a longer sample is killed: status hang (20 + 10 x max-sample)", FOR_ANY},
+        [THINK] = {"think-ns", "N", "a producer's work between submits (0)", FOR_ANY},
+        [HANDLER] = {"handler-ns", "N", "the handler's work per request (0)", FOR_ANY},
+        [POLL] = {"poll-ms", "N", "fallback poll of the FFI thread, 0: off (100)", FOR_ANY},
+        [ON_FULL] = {"on-full", "retry|drop", "what a producer does when the queue is full (retry)",
+                FOR_ANY},
+        [CHECK] = {"check", "on|off", "exactly-once and order of every request (on)", FOR_ANY},
+        [MAX_BACKLOG] = {"max-backlog", "BYTES", "memory of a round's requests (256M)", FOR_ANY},
+        [PIN] = {"pin", "none|compact|scatter", "where threads run (none)", FOR_ANY},
+        [CPUS] = {"cpus", "N[,N…]", "CPUs to pin to, the FFI thread's first", FOR_SAMPLE},
+        [SEED] = {"seed", "N", "of the order of the cells (1)", FOR_RUN | FOR_GATE},
+        [FORMAT] = {"format", "table|csv|json", "what stdout gets (table)", FOR_RUN},
+        [OUT] = {"out", "DIR", "also writes a run directory; it must not exist", FOR_RUN},
+        [QUICK] = {"quick", NULL, "marks the run as a quick one", FOR_RUN},
+        [MIN_SHARE] = {"min-share", "X", "of the `private` ceiling's rate at the last count (0.1)",
                 FOR_GATE},
-        {"help", NULL, "this", HELP, FOR_ANY},
+        [HELP] = {"help", NULL, "this", FOR_ANY},
 };
-
-enum { ROWS = sizeof rows / sizeof rows[0] };
 
 static const char *const introductions[] = {
         [FOR_RUN] = "usage: fanin run --config C[,C…] [option…]\n\n"
@@ -253,16 +251,19 @@ static void print_help(enum settings_use use)
                         rows[i].argument ? rows[i].argument : "");
                 printf("  %-28s %s\n", option, rows[i].help);
         }
-        puts("\nexit: 0 done, 1 a gate or check failed, 2 usage, 3 inconclusive, 4 a correctness\n"
-             "rule broken (lost, doubled, disordered, lost wake), 130 interrupted");
+        if (use == FOR_SAMPLE)
+                puts("\nexit: 0 the row was printed, whatever its status; 2 usage");
+        else
+                puts("\nexit: 0 done, 1 a gate or check failed, 2 usage, 3 inconclusive, 4 a "
+                     "correctness\n"
+                     "rule broken (lost, doubled, disordered, lost wake), 130 interrupted");
 }
 
-static void set(
-        struct settings *settings, enum settings_use use, const struct row *row, const char *value)
+static void set(struct settings *settings, enum settings_use use, enum key key, const char *value)
 {
         char name[32];
-        snprintf(name, sizeof name, "--%s", row->name);
-        switch (row->key) {
+        snprintf(name, sizeof name, "--%s", rows[key].name);
+        switch (key) {
         case CONFIG:
                 settings_configs(settings, name, value);
                 break;
@@ -277,13 +278,13 @@ static void set(
                 settings->samples = settings_number(name, value, 1, 10000);
                 break;
         case MIN_TIME:
-                settings->min_time_s = seconds(name, value, 0.001, 3600);
+                settings->min_time_s = decimal(name, value, "seconds", 0.001, 3600);
                 break;
         case MAX_SAMPLE:
-                settings->max_sample_s = seconds(name, value, 0.001, 3600);
+                settings->max_sample_s = decimal(name, value, "seconds", 0.001, 3600);
                 break;
         case DEADLINE:
-                settings->deadline_s = seconds(name, value, 0.1, 36000);
+                settings->deadline_s = decimal(name, value, "seconds", 0.1, 36000);
                 break;
         case THINK:
                 settings->think_ns = settings_number(name, value, 0, 1000000000);
@@ -322,11 +323,13 @@ static void set(
                 settings->quick = true;
                 break;
         case MIN_SHARE:
-                settings->min_share = seconds(name, value, 0, 1);
+                settings->min_share = decimal(name, value, "a share", 0, 1);
                 break;
         case HELP:
                 print_help(use);
                 exit(EXIT_DONE);
+        case ROWS:
+                break;
         }
 }
 
@@ -346,15 +349,16 @@ void settings_init(struct settings *settings)
 }
 
 /* For the samples; what differs between them is spawn.c's to say. */
-static void forward(struct settings *settings, const struct row *row, const char *value)
+static void forward(struct settings *settings, enum key key, const char *value)
 {
         unsigned room = sizeof settings->forward / sizeof settings->forward[0];
-        if (!(row->uses & FOR_SAMPLE) || row->key == CONFIG || row->key == PRODUCERS ||
-                row->key == PER_PRODUCER)
+        if (!(rows[key].uses & FOR_SAMPLE) || key == CONFIG || key == PRODUCERS ||
+                key == PER_PRODUCER)
                 return;
         if (settings->forward_count == room)
-                die("--%s: there are more than %u such options", row->name, room);
-        settings->forward[settings->forward_count++] = (struct settings_forward){row->name, value};
+                die("--%s can't be given here; allowed: %u such options", rows[key].name, room);
+        settings->forward[settings->forward_count++] =
+                (struct settings_forward){rows[key].name, value};
 }
 
 /* `poll` looks every poll-ms, so 0 can't be honoured with it. */
@@ -373,25 +377,26 @@ static void check_together(const struct settings *settings)
 
 void settings_parse(struct settings *settings, enum settings_use use, int argc, char **argv)
 {
+        /* Values of their own, above all characters: getopt then sees what is ambiguous. */
+        enum { FIRST = 256 };
         struct option options[ROWS + 1] = {{0}};
-        unsigned of_option[ROWS], count = 0;
-        for (unsigned i = 0; i < ROWS; i++)
-                if (rows[i].uses & use) {
-                        of_option[count] = i;
-                        options[count++] = (struct option){.name = rows[i].name,
-                                .has_arg = rows[i].argument ? required_argument : no_argument};
-                }
+        unsigned count = 0;
+        for (unsigned key = 0; key < ROWS; key++)
+                if (rows[key].uses & use)
+                        options[count++] = (struct option){.name = rows[key].name,
+                                .has_arg = rows[key].argument ? required_argument : no_argument,
+                                .val = FIRST + (int)key};
         opterr = 0;
-        for (int result, at = 0; (result = getopt_long(argc, argv, ":", options, &at)) != -1;) {
+        for (int result; (result = getopt_long(argc, argv, ":", options, NULL)) != -1;) {
                 if (result == ':')
                         die("%s needs a value; see `fanin %s --help`", argv[optind - 1], argv[0]);
-                if (result && optopt)
+                if (result == '?' && optopt && optopt < FIRST)
                         die("-%c is not an option of `fanin %s`; see its --help", optopt, argv[0]);
-                if (result)
+                if (result == '?')
                         die("%s is not an option of `fanin %s`; see its --help", argv[optind - 1],
                                 argv[0]);
-                set(settings, use, &rows[of_option[at]], optarg);
-                forward(settings, &rows[of_option[at]], optarg);
+                set(settings, use, (enum key)(result - FIRST), optarg);
+                forward(settings, (enum key)(result - FIRST), optarg);
         }
         if (optind < argc)
                 die("'%s' is not an option of `fanin %s`; see its --help", argv[optind], argv[0]);
