@@ -29,7 +29,7 @@ endif
 # The backends: a file of queues/ names on its first line what it needs of pkg-config.
 QUEUE_FILES := $(sort $(wildcard queues/*.c))
 needs_of = $(shell sed -n '1s|^/[*] needs: \(.*\) [*]/$$|\1|p' $1)
-missing_of = $(strip $(foreach p,$(call needs_of,$1),$(shell pkg-config --exists $p || echo $p)))
+missing_of = $(strip $(foreach p,$(call needs_of,$1),$(shell pkg-config --exists $p 2>/dev/null || echo $p)))
 $(foreach f,$(QUEUE_FILES),$(eval MISSING_$f := $(call missing_of,$f)))
 BACKENDS := $(foreach f,$(QUEUE_FILES),$(if $(MISSING_$f),,$f))
 BROKEN := $(sort $(wildcard tests/broken/*.c))

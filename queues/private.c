@@ -71,7 +71,7 @@ static struct queue_drained private_drain(struct queue *base, struct queue_node 
                 pthread_mutex_unlock(&queue->lock);
         }
         unsigned count = queue_chain_take(&queue->taken, out, max);
-        return (struct queue_drained){count, count ? QUEUE_MORE : QUEUE_EMPTY};
+        return (struct queue_drained){count, count || !max ? QUEUE_MORE : QUEUE_EMPTY};
 }
 
 static const struct queue_ops private_ops = {

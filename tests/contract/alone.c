@@ -1,0 +1,306 @@
+/* SPDX-FileCopyrightText: 2026 the fanin authors */
+/* SPDX-License-Identifier: MIT */
+/*
+ * What can be seen without a second thread, and then for certain: one thread pushes under all
+ * indices in turn and drains. A queue with settle takes one request at a time, since settle waits
+ * for drain.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#ifdef __GLIBC__
+#if __GLIBC_PREREQ(2, 33)
+#include <malloc.h>
+#define HAVE_MALLINFO2
+#endif
+#endif
+
+#include "checks.h"
+#include "report.h"
+
+enum { BURST = 600, FULL_WITHIN = 1 << 18 };
+
+static bool open_alone(struct subject *subject, const struct check_case *is, unsigned quota,
+        size_t backlog, enum subject_fate fate)
+{
+        const struct subject_plan plan = {
+                .ops = is->ops,
+                .values = is->values,
+                .producers = is->producers,
+                .quota = quota,
+                .fate = fate,
+                .backlog = backlog,
+        };
+        if (!subject_open(subject, &plan))
+                return false;
+        for (unsigned i = 0; i < is->producers; i++)
+                if (!subject_attach(subject, i))
+                        return false;
+        return true;
+}
+
+/* Two requests' bytes, padding and all: the queue may have written any. */
+static bool same(const void *one, const void *other)
+{
+        return memcmp(one, other, sizeof(struct request)) == 0;
+}
+
+static unsigned at_once(const struct subject *subject, unsigned count)
+{
+        return subject->ops->settle ? 1 : count;
+}
+
+static enum queue_pushed push(struct subject *subject, unsigned producer, struct request *request)
+{
+        queue_guard_enter(&subject->guards[producer]);
+        enum queue_pushed pushed = subject_push(subject, producer, request);
+        queue_guard_leave(&subject->guards[producer]);
+        return pushed;
+}
+
+static void flush_all(struct subject *subject)
+{
+        for (unsigned i = 0; i < subject->producers; i++) {
+                if (!subject->lanes[i].attached)
+                        continue;
+                queue_guard_enter(&subject->guards[i]);
+                subject_flush(subject, i);
+                queue_guard_leave(&subject->guards[i]);
+        }
+}
+
+/* One request under each of count random indices; ids, if given, says which. A bounded queue may
+ * take fewer; the number taken. */
+static unsigned push_some(struct subject *subject, unsigned count, uint32_t *random, unsigned *ids)
+{
+        for (unsigned i = 0; i < count; i++) {
+                unsigned producer = check_random(random) % subject->producers;
+                struct request *request = subject_request(subject, producer);
+                if (ids)
+                        ids[i] = producer * subject->quota + request->sequence;
+                if (push(subject, producer, request) == QUEUE_FULL) {
+                        free(request);
+                        return i;
+                }
+        }
+        return count;
+}
+
+/* The last request's producer gets its acceptance. */
+static void settle_last(struct subject *subject)
+{
+        if (subject->ops->settle && subject->handed)
+                subject_settle(subject, subject->log[subject->handed - 1] / subject->quota);
+}
+
+void check_order(const struct check_case *is)
+{
+        enum { ROUNDS = 4 };
+        struct subject subject;
+        uint32_t random = is->producers;
+        unsigned ids[BURST];
+        if (!open_alone(&subject, is, ROUNDS * BURST, BURST, SUBJECT_KEEP))
+                return;
+        for (unsigned round = 0; round < ROUNDS; round++) {
+                unsigned before = subject.handed;
+                unsigned count = push_some(&subject, at_once(&subject, BURST), &random, ids);
+                flush_all(&subject);
+                subject_drain_rest(&subject, 64);
+                settle_last(&subject);
+                for (unsigned i = 0; i < count && subject.traits & QUEUE_FIFO_GLOBAL; i++)
+                        if (!report_failed() && subject.log[before + i] != ids[i])
+                                report_failure("not global FIFO: what one thread pushed under many "
+                                               "indices came out in another order");
+        }
+        subject_close(&subject);
+}
+
+void check_drain(const struct check_case *is)
+{
+        static const unsigned grants[] = {1, 7, SUBJECT_BATCH_MAX};
+        enum { GRANTS = sizeof grants / sizeof *grants };
+        struct subject subject;
+        uint32_t random = is->producers;
+        if (!open_alone(&subject, is, 2 * GRANTS * BURST, (size_t)2 * BURST, SUBJECT_REUSE))
+                return;
+        subject_drain_rest(&subject, 1);
+        for (unsigned i = 0; i < GRANTS && !report_failed(); i++) {
+                push_some(&subject, at_once(&subject, BURST), &random, NULL);
+                flush_all(&subject);
+                if (subject_drain(&subject, 0).left == QUEUE_EMPTY)
+                        report_failure("drain with a max of 0 says EMPTY with %u requests left",
+                                subject_visible(&subject) - subject.handed);
+                struct queue_drained drained = subject_drain(&subject, grants[i]);
+                if (drained.left == QUEUE_EMPTY && subject.handed < subject_visible(&subject))
+                        report_failure("drain with a max of %u says EMPTY with %u requests left",
+                                grants[i], subject_visible(&subject) - subject.handed);
+                /* Between what it took and what it has handed out, more comes. */
+                if (!subject.ops->settle)
+                        push_some(&subject, BURST / 2, &random, NULL);
+                flush_all(&subject);
+                subject_drain_rest(&subject, grants[i]);
+                settle_last(&subject);
+                subject_drain_rest(&subject, grants[i]);
+        }
+        subject_close(&subject);
+}
+
+/* Pushes under the indices in turn until FULL; the producer that met it. */
+static unsigned fill(struct subject *subject)
+{
+        for (unsigned i = 0;; i++) {
+                unsigned producer = i % subject->producers;
+                struct request *request = subject_request(subject, producer), copy;
+                memcpy(&copy, request, sizeof copy);
+                if (push(subject, producer, request) != QUEUE_FULL) {
+                        if (i + 1 < FULL_WITHIN && !report_failed())
+                                continue;
+                        report_failure("never FULL in %d pushes, though BOUNDED", FULL_WITHIN);
+                        return producer;
+                }
+                if (!same(&copy, request))
+                        report_failure("push returned FULL and changed the request");
+                free(request);
+                return producer;
+        }
+}
+
+void check_full(const struct check_case *is)
+{
+        enum { ROUNDS = 2 }; /* the second goes around the ring's end */
+        struct subject subject;
+        unsigned quota = (ROUNDS * FULL_WITHIN + ROUNDS) / is->producers + 2;
+        if (!open_alone(&subject, is, quota, 0, SUBJECT_REUSE))
+                return;
+        for (unsigned round = 0; round < ROUNDS && !report_failed(); round++) {
+                unsigned producer = fill(&subject);
+                flush_all(&subject);
+                for (bool room = false; !room && !report_failed();) {
+                        /* One drained is room, or at the latest all. */
+                        struct queue_drained drained = subject_drain(&subject, 1);
+                        struct request *request = subject_request(&subject, producer);
+                        room = push(&subject, producer, request) != QUEUE_FULL;
+                        if (!room)
+                                free(request);
+                        if (!room && drained.left == QUEUE_EMPTY)
+                                report_failure("FULL, though drain says EMPTY");
+                }
+                flush_all(&subject);
+                subject_drain_rest(&subject, 7);
+        }
+        subject_close(&subject);
+}
+
+void check_kept(const struct check_case *is)
+{
+        enum { ROUNDS = 3 };
+        struct subject subject;
+        uint32_t random = is->producers;
+        if (!open_alone(&subject, is, ROUNDS * BURST, BURST, SUBJECT_REUSE))
+                return;
+        for (unsigned round = 0; round < ROUNDS && !report_failed(); round++) {
+                push_some(&subject, BURST, &random, NULL);
+                subject_drain_rest(&subject, 7);
+                if (subject.handed > subject_visible(&subject))
+                        report_failure("a KEPT request came out before its flush");
+                for (unsigned i = 0; i < is->producers; i++) {
+                        bool kept = subject.lanes[i].kept;
+                        queue_guard_enter(&subject.guards[i]);
+                        bool wake = subject_flush(&subject, i);
+                        queue_guard_leave(&subject.guards[i]);
+                        if (kept && !wake)
+                                report_failure("flush into an EMPTY queue says no wake is owed");
+                        subject_drain_rest(&subject, 7);
+                }
+        }
+        subject_close(&subject);
+}
+
+/* The requests still queued are gone before the queue is: poisoned, and for a sanitizer's eyes half
+ * of them freed. */
+void check_destroy(const struct check_case *is)
+{
+        struct subject subject;
+        uint32_t random = is->producers;
+        struct request *queued[BURST], poison;
+        unsigned count = 0;
+        memset(&poison, SUBJECT_POISON, sizeof poison);
+        const struct subject_plan plan = {.ops = is->ops,
+                .values = is->values,
+                .producers = is->producers,
+                .quota = BURST,
+                .backlog = BURST,
+                .fate = SUBJECT_KEEP};
+        if (!subject_open(&subject, &plan)) /* and nobody attaches */
+                return;
+        subject_close(&subject);
+        /* What settles leaves nothing queued: a request is accepted before its submit returns. */
+        if (is->ops->settle || !subject_open(&subject, &plan))
+                return;
+        unsigned attached = 0;
+        do
+                subject_attach(&subject, attached);
+        while (++attached * 2 < is->producers); /* the others never do */
+        while (count < BURST && !report_failed()) {
+                unsigned producer = check_random(&random) % attached;
+                queued[count] = subject_request(&subject, producer);
+                if (push(&subject, producer, queued[count]) == QUEUE_FULL) {
+                        free(queued[count]);
+                        break;
+                }
+                if (++count == BURST / 2) {
+                        flush_all(&subject);
+                        subject_drain(&subject, 7); /* it may have taken more than it hands out */
+                }
+        }
+        for (unsigned i = 0; i < attached; i++)
+                subject_detach(&subject, i);
+        for (unsigned i = 0; i < count; i++) {
+                if (same(queued[i], &poison))
+                        queued[i] = NULL; /* handed back: the account has it */
+                else
+                        memset(queued[i], SUBJECT_POISON, sizeof poison);
+                if (i % 2 && REPORT_SANITIZED) {
+                        free(queued[i]);
+                        queued[i] = NULL;
+                }
+        }
+        subject.ops->destroy(subject.queue);
+        for (unsigned i = 0; i < count; i++) {
+                if (queued[i] && !same(queued[i], &poison))
+                        report_failure("destroy touched a request still queued");
+                free(queued[i]);
+        }
+        subject_forget(&subject);
+}
+
+void check_cells(const struct check_case *is)
+{
+#ifdef HAVE_MALLINFO2
+        enum { WARM = 64, COUNT = 1024, BYTES_PER_REQUEST = 8 };
+        struct subject subject;
+        struct request *requests[WARM + COUNT];
+        if (is->ops->settle || is->ops->cell_bytes || REPORT_SANITIZED ||
+                !open_alone(&subject, is, WARM + COUNT, WARM + COUNT, SUBJECT_KEEP))
+                return;
+        size_t before = 0;
+        for (unsigned i = 0; i < WARM + COUNT; i++)
+                requests[i] = malloc(sizeof **requests);
+        for (unsigned i = 0; i < WARM + COUNT; i++) {
+                if (i == WARM)
+                        before = mallinfo2().uordblks + mallinfo2().hblkhd;
+                unsigned producer = i % is->producers;
+                atomic_store(&subject.lanes[producer].spare, requests[i]);
+                if (push(&subject, producer, subject_request(&subject, producer)) == QUEUE_FULL)
+                        break;
+        }
+        size_t grown = mallinfo2().uordblks + mallinfo2().hblkhd - before;
+        if (grown / COUNT >= BYTES_PER_REQUEST)
+                report_failure("cell_bytes is 0, yet %d pushes allocated %zu bytes", COUNT, grown);
+        flush_all(&subject);
+        subject_drain_rest(&subject, 64);
+        subject_close(&subject);
+#else
+        (void)is;
+#endif
+}

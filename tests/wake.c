@@ -1,0 +1,800 @@
+/* SPDX-FileCopyrightText: 2026 the fanin authors */
+/* SPDX-License-Identifier: MIT */
+/*
+ * Signals, policies, and every combination of policy, signal and queue, with the fallback poll off:
+ * a lost wake hangs, and the watchdog names the configuration. Free-running producers hide a lost
+ * wake, since the next push wakes the FFI thread; ping-pong doesn't. Broken signals prove that a
+ * loss would be found.
+ */
+#include <errno.h>
+#include <sched.h>
+#include <semaphore.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "../engine/context.h"
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+#ifndef SANITIZED
+#define SANITIZED 0
+#endif
+
+enum {
+        HANG_S = 60,
+        PRODUCERS_MAX = 3,
+        FREE_EACH = SANITIZED ? 2000 : 5000,
+        PINGS = SANITIZED ? 4000 : 10000,
+        PINGS_POLL = 100, /* each takes a poll */
+        PINGS_SHARED_EACH = SANITIZED ? 400 : 1000,
+        SUBMITS_MAX = PINGS,
+};
+
+/* The first failure off the main thread, where cmocka can't assert. */
+static _Atomic(const char *) failure;
+
+static void note(const char *sentence)
+{
+        const char *none = NULL;
+        atomic_compare_exchange_strong(&failure, &none, sentence);
+}
+
+/* What is tested, most often a configuration: for the watchdog and the asserts. */
+static char doing[128];
+
+static void on_hang(int number)
+{
+        (void)number;
+        if (write(STDERR_FILENO, doing, strlen(doing)) < 0 ||
+                write(STDERR_FILENO, ": hangs\n", 8) < 0)
+                _exit(2);
+        _exit(1);
+}
+
+static void begin(const char *format, ...)
+{
+        va_list arguments;
+        va_start(arguments, format);
+        vsnprintf(doing, sizeof doing, format, arguments);
+        va_end(arguments);
+        alarm(HANG_S);
+}
+
+static void assert_unfailed(void)
+{
+        const char *sentence = atomic_exchange(&failure, NULL);
+        if (sentence)
+                fail_msg("%s: %s", doing, sentence);
+}
+
+static void assert_equal(const char *what, uint64_t found, uint64_t expected)
+{
+        if (found != expected)
+                fail_msg("%s: %s is %llu, not %llu", doing, what, (unsigned long long)found,
+                        (unsigned long long)expected);
+}
+
+static void take(sem_t *semaphore)
+{
+        while (sem_wait(semaphore)) /* EINTR */
+                ;
+}
+
+static void relax_or_yield(unsigned *spins)
+{
+        if (++*spins % 64)
+                queue_relax();
+        else
+                sched_yield();
+}
+
+static pthread_t spawn(void *(*run)(void *), void *argument)
+{
+        pthread_t thread;
+        assert_int_equal(pthread_create(&thread, NULL, run, argument), 0);
+        return thread;
+}
+
+/* Signals by themselves. */
+
+static struct signal raised; /* static: aligned */
+
+static void create(const struct signal_ops *ops)
+{
+        begin("signal %s", ops->name);
+        assert_int_equal(ops->create(&raised), 0);
+}
+
+static void assert_lowered(const struct signal_ops *ops)
+{
+        assert_false(ops->wait(&raised, 0));
+        assert_false(ops->wait(&raised, 1));
+        assert_false(ops->reset(&raised));
+}
+
+static void assert_raised(const struct signal_ops *ops)
+{
+        assert_true(ops->wait(&raised, 0));
+        assert_true(ops->wait(&raised, -1));
+        assert_true(ops->wait(&raised, 1000)); /* still: waiting doesn't lower it */
+        assert_true(ops->reset(&raised));
+        assert_lowered(ops);
+}
+
+static void test_signal_levels(void **state)
+{
+        (void)state;
+        const struct signal_ops *ops;
+        for (unsigned i = 0; (ops = signal_table[i]); i++) {
+                create(ops);
+                assert_lowered(ops);
+                if (ops == &signal_none) {
+                        assert_false(ops->send(&raised));
+                        assert_lowered(ops);
+                        ops->destroy(&raised);
+                        continue;
+                }
+                bool peeks = !strcmp(ops->name, "socketpair");
+                for (unsigned round = 0; round < 3; round++) {
+                        assert_true(ops->send(&raised));
+                        assert_raised(ops);
+                        assert_true(ops->send(&raised));
+                        for (unsigned n = 0; n < 10000; n++)
+                                assert_int_equal(ops->send(&raised), !peeks);
+                        assert_raised(ops);
+                }
+                ops->destroy(&raised);
+        }
+}
+
+/* The kernel takes no more: raised all the same, and one reset lowers it. */
+static void fill(const struct signal_ops *ops, const void *bytes, size_t count)
+{
+        create(ops);
+        unsigned writes = 0;
+        while (write(raised.write_fd, bytes, count) > 0)
+                writes++;
+        assert_int_equal(errno, EAGAIN);
+        assert_in_range(writes, 1, 1 << 20);
+}
+
+static void test_signal_full(void **state)
+{
+        (void)state;
+        const uint64_t most = UINT64_MAX - 1;
+        const struct signal_ops *ops;
+        for (unsigned i = 0; (ops = signal_table[i]); i++) {
+                bool peeks = !strcmp(ops->name, "socketpair");
+                if (peeks || !strcmp(ops->name, "pipe"))
+                        fill(ops, "", 1);
+                else if (!strcmp(ops->name, "eventfd"))
+                        fill(ops, &most, sizeof most);
+                else
+                        continue;
+                assert_int_equal(ops->send(&raised), !peeks);
+                assert_raised(ops);
+                ops->destroy(&raised);
+        }
+}
+
+static unsigned message; /* plain: ThreadSanitizer sees whether the signal orders it */
+
+static void *send_after_write(void *signal_ops)
+{
+        const struct signal_ops *ops = signal_ops;
+        message = 42;
+        ops->send(&raised);
+        return NULL;
+}
+
+static void test_signal_wakes_and_orders(void **state)
+{
+        (void)state;
+        const struct signal_ops *ops;
+        for (unsigned i = 0; (ops = signal_table[i]) != &signal_none; i++)
+                for (unsigned round = 0; round < 100; round++) {
+                        create(ops);
+                        message = 0;
+                        pthread_t thread = spawn(send_after_write, (void *)(uintptr_t)ops);
+                        assert_true(ops->wait(&raised, -1));
+                        assert_true(ops->reset(&raised));
+                        assert_int_equal(message, 42);
+                        pthread_join(thread, NULL);
+                        ops->destroy(&raised);
+                }
+}
+
+/* Policies by themselves: when they send. */
+
+static const struct signal_ops *futex_ops(void)
+{
+        unsigned i = 0;
+        while (strcmp(signal_table[i]->name, "futex"))
+                i++;
+        return signal_table[i];
+}
+
+static void test_policy_sends(void **state)
+{
+        (void)state;
+        static struct wake wake;
+        for (unsigned policy = 0; policy < WAKE_POLICIES; policy++) {
+                begin("policy %s", wake_policies[policy].name);
+                assert_int_equal(wake_create(&wake, policy, futex_ops(), 0), 0);
+                bool every = policy == WAKE_EVERY, pending = policy == WAKE_PENDING;
+                bool edge = policy == WAKE_EDGE, flag = policy == WAKE_FLAG;
+                assert_int_equal(wake_after_push(&wake, false), every || pending);
+                assert_int_equal(wake_after_push(&wake, false), every);
+                assert_int_equal(wake_after_push(&wake, true), every || edge);
+                assert_int_equal(wake_reset(&wake), every || edge || pending);
+                assert_false(wake_reset(&wake));
+                assert_int_equal(wake_after_push(&wake, true), every || edge || pending);
+                assert_int_equal(wake_reset(&wake), every || edge || pending);
+                assert_int_equal(wake_announce(&wake), flag);
+                assert_int_equal(wake_after_push(&wake, false), every || pending || flag);
+                assert_int_equal(wake_after_push(&wake, false), every);
+                assert_int_equal(wake_reset(&wake), every || pending || flag);
+                assert_int_equal(wake_announce(&wake), flag);
+                wake_retract(&wake);
+                assert_int_equal(wake_after_push(&wake, false), every || pending);
+                wake_interrupt(&wake);
+                assert_true(wake_wait(&wake));
+                assert_true(wake_reset(&wake));
+                wake_destroy(&wake);
+        }
+}
+
+/* Every combination. */
+
+struct request_of_test {
+        struct producer *producer;
+        unsigned calls; /* the FFI thread's */
+};
+
+struct producer {
+        pthread_t thread;
+        fanin_handle handle;
+        unsigned submits;
+        bool waits; /* for each request's callback before it submits the next */
+        _Atomic unsigned called;
+        struct request_of_test requests[SUBMITS_MAX];
+};
+
+static struct producer producers[PRODUCERS_MAX];
+
+static void on_callback(int ret, const char *msg, size_t len, void *user_data)
+{
+        (void)msg, (void)len;
+        struct request_of_test *request = user_data;
+        if (ret)
+                note("a request was not done");
+        if (request->calls++)
+                note("a second callback");
+        struct producer *producer = request->producer;
+        size_t number = (size_t)(request - producer->requests);
+        atomic_fetch_add(&producer->called, 1);
+        /* The producer that waited pushes within 0.2 µs or so. From 0 to about as long, so that
+         * its push meets every step that we take on the way to sleep. */
+        for (size_t cycles = producer->waits ? number * 37 % 1024 : 0; cycles; cycles--)
+                atomic_signal_fence(memory_order_seq_cst);
+}
+
+static void *produce(void *argument)
+{
+        struct producer *self = argument;
+        for (unsigned i = 0, spins = 0; i < self->submits; i++) {
+                struct request_of_test *request = &self->requests[i];
+                *request = (struct request_of_test){.producer = self};
+                if (fanin_submit(self->handle, NULL, 0, on_callback, request)) {
+                        note("a submit was refused");
+                        break;
+                }
+                if (!self->waits && i + 1 < self->submits)
+                        continue;
+                fanin_flush(self->handle); /* for what a queue keeps */
+                while (self->waits && atomic_load(&self->called) <= i)
+                        relax_or_yield(&spins);
+        }
+        return NULL;
+}
+
+/* Waits for the callbacks; a request is counted after its callback. */
+static struct fanin_stats await_completed(fanin_handle handle, uint64_t submits)
+{
+        struct fanin_stats stats = {0};
+        unsigned spins = 0;
+        while (stats.completed < submits) {
+                assert_int_equal(fanin_stats(handle, &stats), FANIN_OK);
+                relax_or_yield(&spins);
+        }
+        assert_equal("submits", stats.submits, submits);
+        assert_equal("completed", stats.completed, submits);
+        assert_equal("cancelled", stats.cancelled, 0);
+        return stats;
+}
+
+/* The same when nobody is inside a submit. */
+static struct fanin_stats settled_stats(fanin_handle handle, uint64_t submits)
+{
+        struct fanin_stats stats = await_completed(handle, submits);
+        assert_equal("wakes + elided", stats.wakes + stats.wakes_elided,
+                stats.submits - stats.kept + stats.flushes);
+        assert_true(stats.wakes <= stats.submits + stats.flushes);
+        return stats;
+}
+
+static struct fanin_stats submit_from(
+        fanin_handle handle, unsigned count, unsigned each, bool waits)
+{
+        struct fanin_stats before;
+        assert_int_equal(fanin_stats(handle, &before), FANIN_OK);
+        for (unsigned i = 0; i < count; i++) {
+                producers[i].handle = handle;
+                producers[i].submits = each;
+                producers[i].waits = waits;
+                atomic_store(&producers[i].called, 0);
+                producers[i].thread = spawn(produce, &producers[i]);
+        }
+        for (unsigned i = 0; i < count; i++)
+                pthread_join(producers[i].thread, NULL);
+        assert_unfailed();
+        struct fanin_stats stats = settled_stats(handle, before.submits + (uint64_t)count * each);
+        for (unsigned i = 0; i < count; i++)
+                assert_equal("callbacks", producers[i].called, each);
+        return stats;
+}
+
+static fanin_handle start(int poll_ms, fanin_handler handler, void *handler_data)
+{
+        const struct fanin_options options = {.config = doing,
+                .producers = 512,
+                .poll_ms = poll_ms,
+                .handler = handler,
+                .handler_data = handler_data};
+        fanin_handle handle;
+        char why[512] = "";
+        int result = fanin_create(&handle, &options, why, sizeof why);
+        if (result)
+                fail_msg("%s: create returned %d: %s", doing, result, why);
+        return handle;
+}
+
+static void stop(fanin_handle handle)
+{
+        assert_int_equal(fanin_destroy(handle), FANIN_OK);
+        assert_unfailed();
+}
+
+static void run_and_check(const struct spec *spec, unsigned count, unsigned each, bool waits)
+{
+        bool polls = spec->wake == WAKE_POLL;
+        fanin_handle handle = start(polls, NULL, NULL);
+        struct fanin_stats stats = submit_from(handle, count, each, waits);
+        assert_equal("lost_wakes", stats.lost_wakes, 0);
+        assert_equal("late_wakes", stats.late_wakes, 0);
+        if (polls)
+                assert_equal("wakes", stats.wakes, 0);
+        if (spec->wake == WAKE_EVERY && strcmp(spec->signal->name, "socketpair"))
+                assert_equal("wakes elided", stats.wakes_elided, 0);
+        stop(handle);
+}
+
+/* What can be honoured is decided here anew, so that a combination wrongly refused shows. */
+static bool can_be_honoured(
+        const struct queue_ops *queue, enum wake_policy wake, const struct signal_ops *signal)
+{
+        if ((wake == WAKE_POLL) != (signal == &signal_none))
+                return false;
+        if (wake == WAKE_POLL)
+                return !queue->settle;
+        return wake != WAKE_EDGE || queue->traits & QUEUE_SEES_EDGE;
+}
+
+static void run_policy(enum wake_policy wake)
+{
+        const struct queue_ops *queue;
+        for (unsigned q = 0; (queue = registry_at(q)); q++)
+                for (unsigned s = 0; signal_table[s]; s++) {
+                        struct spec spec;
+                        char why[512] = "";
+                        begin("%s/%s/%s", queue->name, wake_policies[wake].name,
+                                signal_table[s]->name);
+                        bool parsed = spec_parse(doing, &spec, why, sizeof why);
+                        if (parsed != can_be_honoured(queue, wake, signal_table[s]))
+                                fail_msg("%s: %s", doing, parsed ? "accepted" : why);
+                        if (!parsed)
+                                continue;
+                        unsigned pings = wake == WAKE_POLL ? PINGS_POLL : PINGS;
+                        unsigned shared = wake == WAKE_POLL ? PINGS_POLL : PINGS_SHARED_EACH;
+                        run_and_check(&spec, PRODUCERS_MAX, FREE_EACH, false);
+                        run_and_check(&spec, 1, pings, true);
+                        run_and_check(&spec, PRODUCERS_MAX, shared, true);
+                }
+}
+
+static void test_every(void **state)
+{
+        (void)state;
+        run_policy(WAKE_EVERY);
+}
+
+static void test_edge(void **state)
+{
+        (void)state;
+        run_policy(WAKE_EDGE);
+}
+
+static void test_pending(void **state)
+{
+        (void)state;
+        run_policy(WAKE_PENDING);
+}
+
+static void test_flag(void **state)
+{
+        (void)state;
+        run_policy(WAKE_FLAG);
+}
+
+static void test_poll(void **state)
+{
+        (void)state;
+        run_policy(WAKE_POLL);
+}
+
+/*
+ * Broken signals. A handler, that is, the FFI thread, puts them in the place of the context's own,
+ * while nobody else is inside a submit.
+ */
+
+static struct {
+        struct signal_ops ops;
+        const struct signal_ops *real;
+        fanin_handle handle;
+        sem_t nobody_inside, swapped, sender_parked, sender_goes;
+        atomic_bool parks_sender;
+} broken;
+
+static int swap_signal(void *handler_data, const void *payload, size_t payload_bytes,
+        const char **msg, size_t *len)
+{
+        (void)handler_data, (void)payload_bytes, (void)msg, (void)len;
+        if (payload == &broken) {
+                take(&broken.nobody_inside);
+                context_slots[(uint32_t)broken.handle].context->wake.ops = &broken.ops;
+        }
+        return 0;
+}
+
+static void say_swapped(int ret, const char *msg, size_t len, void *user_data)
+{
+        (void)ret, (void)msg, (void)len, (void)user_data;
+        sem_post(&broken.swapped);
+}
+
+static bool send_nothing(struct signal *signal)
+{
+        (void)signal;
+        return true;
+}
+
+static bool send_later(struct signal *signal)
+{
+        if (atomic_exchange(&broken.parks_sender, false)) {
+                sem_post(&broken.sender_parked);
+                take(&broken.sender_goes);
+        }
+        return broken.real->send(signal);
+}
+
+static bool send_most(struct signal *signal)
+{
+        static _Atomic unsigned sends;
+        return atomic_fetch_add(&sends, 1) % 50 == 49 || broken.real->send(signal);
+}
+
+static bool wait_not_at_all(struct signal *signal, int timeout_ms)
+{
+        (void)signal, (void)timeout_ms;
+        sched_yield();
+        return false;
+}
+
+/* A context, with configuration `doing`, whose signal is broken by send or wait, if not NULL. */
+static fanin_handle start_broken(
+        int poll_ms, bool (*send)(struct signal *), bool (*wait)(struct signal *, int))
+{
+        sem_init(&broken.nobody_inside, 0, 0);
+        sem_init(&broken.swapped, 0, 0);
+        sem_init(&broken.sender_parked, 0, 0);
+        sem_init(&broken.sender_goes, 0, 0);
+        fanin_handle handle = broken.handle = start(poll_ms, swap_signal, NULL);
+        broken.real = context_slots[(uint32_t)handle].context->wake.ops;
+        broken.ops = *broken.real;
+        if (send)
+                broken.ops.send = send;
+        if (wait)
+                broken.ops.wait = wait;
+        assert_int_equal(fanin_submit(handle, &broken, 0, say_swapped, NULL), FANIN_OK);
+        sem_post(&broken.nobody_inside);
+        take(&broken.swapped);
+        settled_stats(handle, 1);
+        return handle;
+}
+
+static void submit_and_await(fanin_handle handle, uint64_t submits)
+{
+        assert_int_equal(fanin_submit(handle, NULL, 0, NULL, NULL), FANIN_OK);
+        settled_stats(handle, submits);
+}
+
+static const enum wake_policy sending[] = {WAKE_EVERY, WAKE_EDGE, WAKE_PENDING, WAKE_FLAG};
+enum { SENDING = sizeof sending / sizeof *sending };
+
+/* No send arrives, so the fallback poll finds each request that doesn't come while another is
+ * served. Late is one whose submit is under way just then. */
+static void test_lost_wake_is_counted(void **state)
+{
+        (void)state;
+        enum { LOSSES = 20 };
+        const struct timespec pause = {.tv_nsec = 1000000};
+        for (unsigned p = 0; p < SENDING; p++) {
+                begin("vyukov/%s/futex", wake_policies[sending[p]].name);
+                fanin_handle handle = start_broken(3, send_nothing, NULL);
+                for (unsigned i = 0; i < LOSSES; i++) {
+                        nanosleep(&pause, NULL);
+                        submit_and_await(handle, i + 2);
+                }
+                struct fanin_stats stats = settled_stats(handle, LOSSES + 1);
+                if (!stats.lost_wakes)
+                        fail_msg("%s: no loss was counted", doing);
+                assert_in_range(stats.lost_wakes + stats.late_wakes, 1, LOSSES);
+                stop(handle);
+        }
+}
+
+/* Until one of its submits had to send, and was parked. */
+static void *submit_until_parked(void *submits)
+{
+        do {
+                atomic_fetch_add((_Atomic unsigned *)submits, 1);
+                if (fanin_submit(broken.handle, NULL, 0, NULL, NULL))
+                        note("a submit was refused");
+        } while (atomic_load(&broken.parks_sender));
+        return NULL;
+}
+
+/* Meanwhile others submit, and may rely on the wake that was announced: at once, or when the poll
+ * has found the parked one's request. */
+static void park_a_sender(_Atomic unsigned *submits, bool at_once)
+{
+        enum { OTHERS = 10 };
+        atomic_store(&broken.parks_sender, true);
+        pthread_t thread = spawn(submit_until_parked, (void *)submits);
+        take(&broken.sender_parked);
+        if (!at_once)
+                await_completed(broken.handle, atomic_load(submits));
+        for (unsigned i = 0; i < OTHERS; i++, atomic_fetch_add(submits, 1))
+                assert_int_equal(fanin_submit(broken.handle, NULL, 0, NULL, NULL), FANIN_OK);
+        await_completed(broken.handle, atomic_load(submits));
+        sem_post(&broken.sender_goes);
+        pthread_join(thread, NULL);
+        settled_stats(broken.handle, atomic_load(submits));
+        assert_unfailed();
+}
+
+static void test_late_wake_is_not_lost(void **state)
+{
+        (void)state;
+        enum { ROUNDS = 10, ROUNDS_MAX = 1000 };
+        for (unsigned p = 0; p < SENDING; p++) {
+                begin("vyukov/%s/eventfd", wake_policies[sending[p]].name);
+                fanin_handle handle = start_broken(5, send_later, NULL);
+                struct fanin_stats stats = {0};
+                _Atomic unsigned submits = 1;
+                /* A parked sender's request is found without the poll if the FFI thread was not
+                 * asleep yet, so one round may show nothing. */
+                for (unsigned i = 0; i < ROUNDS || (!stats.late_wakes && i < ROUNDS_MAX); i++) {
+                        park_a_sender(&submits, i % 2);
+                        assert_int_equal(fanin_stats(handle, &stats), FANIN_OK);
+                        assert_equal("lost_wakes", stats.lost_wakes, 0);
+                }
+                assert_in_range(stats.late_wakes, 1, submits);
+                stop(handle);
+        }
+}
+
+/* So many live producers that the FFI thread reads their guards long enough for a submit. */
+enum { HOLDERS = 300 };
+static sem_t hold_on, held;
+
+static void *hold_index(void *unused)
+{
+        (void)unused;
+        if (fanin_producer() == FANIN_NO_PRODUCER)
+                note("no index for a holder");
+        sem_post(&held);
+        take(&hold_on);
+        return NULL;
+}
+
+/* Waits that time out at once make every pass a fallback poll's: none of what they find is lost. */
+static void test_no_loss_is_invented(void **state)
+{
+        (void)state;
+        pthread_t holders[HOLDERS];
+        sem_init(&hold_on, 0, 0);
+        sem_init(&held, 0, 0);
+        for (unsigned i = 0; i < HOLDERS; i++)
+                holders[i] = spawn(hold_index, NULL);
+        for (unsigned i = 0; i < HOLDERS; i++)
+                take(&held);
+        uint64_t lost[SENDING];
+        for (unsigned p = 0; p < SENDING; p++) {
+                begin("vyukov/%s/futex", wake_policies[sending[p]].name);
+                fanin_handle handle = start_broken(1, NULL, wait_not_at_all);
+                submit_from(handle, PRODUCERS_MAX, FREE_EACH, false);
+                for (unsigned round = 0; round < 10; round++)
+                        lost[p] = submit_from(handle, 1, PINGS, true).lost_wakes;
+                stop(handle);
+        }
+        for (unsigned i = 0; i < HOLDERS; i++)
+                sem_post(&hold_on);
+        for (unsigned i = 0; i < HOLDERS; i++)
+                pthread_join(holders[i], NULL);
+        for (unsigned p = 0; p < SENDING; p++)
+                if (lost[p])
+                        fail_msg("vyukov/%s/futex: %llu wakes counted as lost, none was",
+                                wake_policies[sending[p]].name, (unsigned long long)lost[p]);
+}
+
+/* In a child: one wake in 50 is lost, the fallback poll is off. */
+static void hang_in_child(int message_fd)
+{
+        dup2(message_fd, STDERR_FILENO);
+        begin("mutex/every/futex");
+        alarm(1);
+        fanin_handle handle = start_broken(0, send_most, NULL);
+        submit_from(handle, 1, PINGS, true);
+        _exit(0);
+}
+
+static void test_hang_is_caught(void **state)
+{
+        (void)state;
+        begin("the watchdog");
+        int fds[2], status;
+        assert_int_equal(pipe(fds), 0);
+        pid_t child = fork();
+        assert_true(child >= 0);
+        if (!child)
+                hang_in_child(fds[1]);
+        close(fds[1]);
+        char message[256] = "";
+        size_t bytes = 0;
+        for (ssize_t got; (got = read(fds[0], message + bytes, sizeof message - 1 - bytes)) > 0;)
+                bytes += (size_t)got;
+        close(fds[0]);
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_string_equal(message, "mutex/every/futex: hangs\n");
+        assert_true(WIFEXITED(status));
+        assert_int_equal(WEXITSTATUS(status), 1);
+}
+
+/* A push that stops half-way. */
+
+static _Thread_local bool parks_in_push;
+static struct {
+        fanin_handle handle;
+        sem_t parked, goes;
+        unsigned order[2], called; /* the FFI thread's */
+} stall;
+
+static void park_in_push(void)
+{
+        if (!parks_in_push)
+                return;
+        parks_in_push = false;
+        sem_post(&stall.parked);
+        take(&stall.goes);
+}
+
+static void note_order(int ret, const char *msg, size_t len, void *user_data)
+{
+        (void)ret, (void)msg, (void)len;
+        if (stall.called < 2)
+                stall.order[stall.called++] = *(unsigned *)user_data;
+        else
+                note("a third callback");
+}
+
+static unsigned first = 1, second = 2;
+
+static void *stop_half_way(void *unused)
+{
+        (void)unused;
+        parks_in_push = true;
+        if (fanin_submit(stall.handle, NULL, 0, note_order, &first))
+                note("a submit was refused");
+        return NULL;
+}
+
+/* Only a thread that doesn't sleep uses so much time. */
+static void await_spinning(pthread_t thread)
+{
+        clockid_t clock;
+        struct timespec now, start;
+        assert_int_equal(pthread_getcpuclockid(thread, &clock), 0);
+        clock_gettime(clock, &start);
+        do {
+                sched_yield();
+                clock_gettime(clock, &now);
+        } while ((now.tv_sec - start.tv_sec) * 1000000000 + now.tv_nsec - start.tv_nsec < 2000000);
+}
+
+static void test_stalled_is_not_slept_through(void **state)
+{
+        (void)state;
+        const struct queue_ops *queue;
+        for (unsigned i = 0; (queue = registry_at(i)); i++) {
+                if (!(queue->traits & QUEUE_MAY_STALL))
+                        continue;
+                begin("%s/every/eventfd", queue->name);
+                memset(&stall, 0, sizeof stall);
+                sem_init(&stall.parked, 0, 0);
+                sem_init(&stall.goes, 0, 0);
+                stall.handle = start(0, NULL, NULL);
+                queue_step_hook = park_in_push;
+                pthread_t thread = spawn(stop_half_way, NULL);
+                take(&stall.parked);
+                assert_int_equal(
+                        fanin_submit(stall.handle, NULL, 0, note_order, &second), FANIN_OK);
+                await_spinning(context_slots[(uint32_t)stall.handle].context->thread);
+                sem_post(&stall.goes);
+                pthread_join(thread, NULL);
+                struct fanin_stats stats = settled_stats(stall.handle, 2);
+                assert_in_range(stats.stalls, 1, 2);
+                stop(stall.handle);
+                queue_step_hook = NULL;
+                assert_int_equal(stall.called, 2);
+                assert_int_equal(stall.order[0], first);
+                assert_int_equal(stall.order[1], second);
+                assert_true(stats.stalled_ns > 0);
+        }
+}
+
+int main(void)
+{
+        signal(SIGALRM, on_hang);
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(test_hang_is_caught),
+                cmocka_unit_test(test_signal_levels),
+                cmocka_unit_test(test_signal_full),
+                cmocka_unit_test(test_signal_wakes_and_orders),
+                cmocka_unit_test(test_policy_sends),
+                cmocka_unit_test(test_lost_wake_is_counted),
+                cmocka_unit_test(test_late_wake_is_not_lost),
+                cmocka_unit_test(test_no_loss_is_invented),
+                cmocka_unit_test(test_stalled_is_not_slept_through),
+                cmocka_unit_test(test_every),
+                cmocka_unit_test(test_edge),
+                cmocka_unit_test(test_pending),
+                cmocka_unit_test(test_flag),
+                cmocka_unit_test(test_poll),
+        };
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
