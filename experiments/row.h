@@ -38,20 +38,17 @@ extern const char *const row_status_names[STATUSES];
  * not measured. T(name, bytes) is text, U(name) a whole number, D(name) a decimal. late_wakes,
  * lost_wakes and largest_drain count from the context's start, warm-up included.
  */
+/* clang-format off */
 #define ROW_FIELDS(PT, PU, CT, CU, CD)                                                             \
-        PT(run, 128)                                                                               \
-        PT(kind, 12)                                                                               \
-        PT(config, 256)                                                                            \
-        PT(queue, 64) PT(wake, 16) PT(signal, 16) PT(alloc, 16) PT(shards, 12) PU(producers) PU(   \
-                sample) CT(status, 16) CU(per_producer) CU(rounds) CU(submits) CU(refused)         \
-                CU(submit_ns) CD(submit_per_s) CU(complete_ns) CD(complete_per_s) CU(              \
-                        producer_cpu_ns) CD(overlap) CU(wakes) CU(wakes_elided) CU(late_wakes)     \
-                        CU(lost_wakes) CU(stalls) CU(stalled_ns) CU(drains) CU(largest_drain)      \
-                                CU(backlog_peak) CD(fairness_jain) PU(seed) CT(pinned, 8)          \
-                                        PU(think_ns) PU(handler_ns) PU(poll_ms) PT(on_full, 8)     \
-                                                PT(check, 8) PT(quick, 4) PU(cpus_effective)       \
-                                                        PT(machine, 96) PT(commit, 48)             \
-                                                                PT(compiler, 48)
+        PT(run, 128) PT(kind, 12) PT(config, 256) PT(queue, 64) PT(wake, 16) PT(signal, 16)        \
+        PT(alloc, 16) PT(shards, 12) PU(producers) PU(sample) CT(status, 16) CU(per_producer)      \
+        CU(rounds) CU(submits) CU(refused) CU(submit_ns) CD(submit_per_s) CU(complete_ns)          \
+        CD(complete_per_s) CU(producer_cpu_ns) CD(overlap) CU(wakes) CU(wakes_elided)              \
+        CU(late_wakes) CU(lost_wakes) CU(stalls) CU(stalled_ns) CU(drains) CU(largest_drain)       \
+        CU(backlog_peak) CD(fairness_jain) PU(seed) CT(pinned, 8) PU(think_ns) PU(handler_ns)      \
+        PU(poll_ms) PT(on_full, 8) PT(check, 8) PT(quick, 4) PU(cpus_effective) PT(machine, 96)    \
+        PT(commit, 48) PT(compiler, 48)
+/* clang-format on */
 
 #define ROW_TEXT(name, bytes) char name[bytes];
 #define ROW_WHOLE(name) uint64_t name;

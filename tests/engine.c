@@ -115,13 +115,13 @@ static void count(int ret, const char *msg, size_t len, void *user_data)
 
 /* Exactly once, and the account, over every queue and both ways to allocate. */
 
-enum { CROWD = 3, CROWD_EACH = 2000 };
+enum { CROWD = 3, CROWD_EACH = 2000, CROWD_ALL = CROWD * CROWD_EACH };
 
 struct crowd {
         fanin_handle handle;
         struct tally total;
         _Atomic unsigned starts;
-        struct tally each[CROWD * CROWD_EACH];
+        struct tally each[CROWD_ALL];
         uint64_t full;
         pthread_mutex_t lock;
 };
@@ -192,11 +192,11 @@ static void run_crowd(const struct queue_ops *ops)
         for (unsigned i = 0; i < CROWD; i++)
                 pthread_join(threads[i], NULL);
         assert_unfailed();
-        await(&crowd.total.done, CROWD * CROWD_EACH);
-        assert_account(crowd.handle, CROWD * CROWD_EACH, crowd.full, ops->flush);
+        await(&crowd.total.done, CROWD_ALL);
+        assert_account(crowd.handle, CROWD_ALL, crowd.full, ops->flush);
         stop(crowd.handle);
-        assert_equal("callbacks", crowd.total.done, CROWD * CROWD_EACH);
-        for (unsigned i = 0; i < CROWD * CROWD_EACH; i++)
+        assert_equal("callbacks", crowd.total.done, CROWD_ALL);
+        for (unsigned i = 0; i < CROWD_ALL; i++)
                 assert_equal("one request's callbacks", crowd.each[i].done, 1);
 }
 
@@ -772,9 +772,12 @@ static unsigned race_accepted(void)
 }
 
 /* Destroyed after 0 to 4 further requests; 0 is while the racers find the new handle. */
-static void race_cycle(unsigned cycle, unsigned queues)
+static void race_cycle(unsigned cycle)
 {
         static const char *const wakes[] = {"every/eventfd", "pending/futex", "flag/condvar"};
+        static unsigned queues = 1;
+        while (registry_at(queues))
+                queues++;
         begin("%s/%s/%s", registry_at(cycle % queues)->name, wakes[cycle / queues % 3],
                 spec_alloc_names[cycle / queues / 3 % SPEC_ALLOCS]);
         unsigned before = race_accepted();
@@ -791,15 +794,13 @@ static void race_cycle(unsigned cycle, unsigned queues)
 static void test_close_races_submit(void **state)
 {
         (void)state;
-        unsigned queues = 0, stale = 0;
-        while (registry_at(queues))
-                queues++;
+        unsigned stale = 0;
         for (unsigned i = 0; i < RACERS; i++)
                 assert_int_equal(
                         pthread_create(&race.racers[i].thread, NULL, race_submits, &race.racers[i]),
                         0);
         for (unsigned cycle = 0; cycle < CYCLES; cycle++)
-                race_cycle(cycle, queues);
+                race_cycle(cycle);
         atomic_store(&race.over, true);
         for (unsigned i = 0; i < RACERS; i++) {
                 pthread_join(race.racers[i].thread, NULL);
@@ -819,41 +820,49 @@ static void test_close_races_submit(void **state)
 
 /* Requests of a slab, and kept ones. */
 
+static void submit_when_there_is_room(fanin_handle handle, struct tally *tally)
+{
+        int result;
+        fanin_flush(handle); /* what is kept keeps its room */
+        while ((result = fanin_submit(handle, NULL, 0, count, tally)) == FANIN_FULL)
+                sched_yield();
+        assert_int_equal(result, FANIN_OK);
+}
+
+static void fill_slab(void)
+{
+        enum { SHARE = BACKLOG / PRODUCERS, ALL = 4 * SHARE };
+        struct tally tally = {0};
+        struct fanin_stats stats;
+        fanin_handle handle = start_held(doing, &tally); /* whose gate is of the share */
+        for (unsigned i = 1; i < SHARE; i++)
+                assert_int_equal(fanin_submit(handle, NULL, 0, count, &tally), FANIN_OK);
+        for (unsigned i = 0; i < 3; i++)
+                assert_int_equal(fanin_submit(handle, NULL, 0, count, &tally), FANIN_FULL);
+        assert_int_equal(fanin_stats(handle, &stats), FANIN_OK);
+        assert_equal("refused", stats.refused, 3);
+        sem_post(&gate.open);
+        for (unsigned i = SHARE; i < ALL; i++)
+                submit_when_there_is_room(handle, &tally);
+        fanin_flush(handle);
+        await(&tally.done, ALL);
+        stop(handle);
+        assert_tally(&tally, ALL, 0);
+}
+
 static void test_slab_full(void **state)
 {
         (void)state;
-        enum { SHARE = BACKLOG / PRODUCERS, ROUNDS = 3 };
         const struct queue_ops *ops;
         for (unsigned i = 0; (ops = registry_at(i)); i++) {
                 if (ops->settle)
                         continue; /* nothing queues up */
                 begin("%s/pending/eventfd/slab", ops->name);
-                struct tally tally = {0};
-                struct fanin_stats stats;
-                fanin_handle handle = start_held(doing, &tally); /* the gate is of the share */
-                for (unsigned n = 1; n < SHARE; n++)
-                        assert_equal("submit", fanin_submit(handle, NULL, 0, count, &tally), 0);
-                for (unsigned n = 0; n < 3; n++)
-                        assert_int_equal(fanin_submit(handle, NULL, 0, count, &tally), FANIN_FULL);
-                assert_int_equal(fanin_stats(handle, &stats), FANIN_OK);
-                assert_equal("refused", stats.refused, 3);
-                sem_post(&gate.open);
-                for (unsigned n = 0; n < ROUNDS * SHARE; n++) {
-                        fanin_flush(handle);
-                        int result;
-                        while ((result = fanin_submit(handle, NULL, 0, count, &tally)) ==
-                                FANIN_FULL)
-                                sched_yield();
-                        assert_int_equal(result, FANIN_OK);
-                }
-                fanin_flush(handle);
-                await(&tally.done, (ROUNDS + 1) * SHARE);
-                stop(handle);
-                assert_equal("callbacks", tally.done, (ROUNDS + 1) * SHARE);
+                fill_slab();
         }
 }
 
-enum { KEPT = 10 };
+enum { KEPT = 10, KEPT_2 = 2 * KEPT, KEPT_3 = 3 * KEPT };
 
 static struct tally kept;
 
@@ -893,12 +902,12 @@ static void test_kept_are_delivered(void **state)
                 pthread_t thread;
                 assert_int_equal(pthread_create(&thread, NULL, keep, &handle), 0);
                 pthread_join(thread, NULL);
-                await(&kept.done, 2 * KEPT);
-                assert_account(handle, 2 * KEPT, 0, true);
+                await(&kept.done, KEPT_2);
+                assert_account(handle, KEPT_2, 0, true);
                 keep(&handle);
-                assert_kept(handle, 3 * KEPT);
+                assert_kept(handle, KEPT_3);
                 stop(handle);
-                assert_equal("callbacks", kept.done + kept.cancelled, 3 * KEPT);
+                assert_equal("callbacks", kept.done + kept.cancelled, KEPT_3);
         }
 }
 

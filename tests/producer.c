@@ -243,10 +243,10 @@ static void *live_shortly(void *stamps)
 static void *stream(void *unused)
 {
         (void)unused;
-        struct stamp *stamps = &churn.stamps[atomic_fetch_add(&churn.starts, 1) * LIVES * LIFE];
-        for (unsigned i = 0; i < LIVES; i++) {
+        size_t first = (size_t)LIVES * LIFE * atomic_fetch_add(&churn.starts, 1);
+        for (size_t life = first; life < first + (size_t)LIVES * LIFE; life += LIFE) {
                 pthread_t thread;
-                while (pthread_create(&thread, NULL, live_shortly, stamps + i * LIFE))
+                while (pthread_create(&thread, NULL, live_shortly, &churn.stamps[life]))
                         sched_yield();
                 pthread_join(thread, NULL);
         }
@@ -283,7 +283,7 @@ static void test_short_lives(void **state)
 
 /* The dead one's requests are still queued when the next owner submits. */
 
-enum { OWNERS = 5, OWNER_EACH = 20 };
+enum { OWNERS = 5, OWNER_EACH = 20, OWNERS_ALL = OWNERS * OWNER_EACH };
 
 static struct {
         fanin_handle handle;
@@ -340,14 +340,14 @@ static void run_relay(const struct queue_ops *ops)
                 spawn_and_join(submit_hold, NULL);
                 take(&relay.entered);
         }
-        for (uintptr_t i = 0; i < OWNERS; i++)
-                spawn_and_join(own_index_0, (void *)(i * OWNER_EACH));
+        for (uintptr_t first = 0; first < OWNERS_ALL; first += OWNER_EACH)
+                spawn_and_join(own_index_0, (void *)first);
         if (!ops->settle)
                 assert_equal("callbacks before the gate opens", relay.total, 0);
         sem_post(&relay.open);
-        await(&relay.total, OWNERS * OWNER_EACH);
+        await(&relay.total, OWNERS_ALL);
         stop(relay.handle);
-        assert_equal("callbacks", relay.total, OWNERS * OWNER_EACH);
+        assert_equal("callbacks", relay.total, OWNERS_ALL);
 }
 
 static void test_order_is_passed_on(void **state)
@@ -408,7 +408,7 @@ static unsigned start_holders(pthread_t *threads, unsigned wanted)
 {
         pthread_attr_t small;
         pthread_attr_init(&small);
-        pthread_attr_setstacksize(&small, 256 * 1024);
+        pthread_attr_setstacksize(&small, 1 << 18);
         unsigned number = 0;
         while (number < wanted && !pthread_create(&threads[number], &small, submit_and_stay, NULL))
                 number++;

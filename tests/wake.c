@@ -223,7 +223,7 @@ static void test_signal_wakes_and_orders(void **state)
 static const struct signal_ops *futex_ops(void)
 {
         unsigned i = 0;
-        while (strcmp(signal_table[i]->name, "futex"))
+        while (strcmp(signal_table[i]->name, "futex") != 0)
                 i++;
         return signal_table[i];
 }
@@ -388,7 +388,7 @@ static void run_and_check(const struct spec *spec, unsigned count, unsigned each
         assert_equal("late_wakes", stats.late_wakes, 0);
         if (polls)
                 assert_equal("wakes", stats.wakes, 0);
-        if (spec->wake == WAKE_EVERY && strcmp(spec->signal->name, "socketpair"))
+        if (spec->wake == WAKE_EVERY && strcmp(spec->signal->name, "socketpair") != 0)
                 assert_equal("wakes elided", stats.wakes_elided, 0);
         stop(handle);
 }
