@@ -24,8 +24,11 @@ static char *path_of(const struct rundir *rundir, const char *file)
 _Noreturn static void give_up(const struct rundir *rundir, const char *name, int error)
 {
         static const char *const names[] = {"command", "machine.json", "log", "samples.csv"};
-        for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++)
-                unlink(path_of(rundir, names[i]));
+        for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++) {
+                char *path = path_of(rundir, names[i]);
+                unlink(path);
+                free(path);
+        }
         rmdir(rundir->path);
         die("--out: '%s/%s' can't be written: %s", rundir->path, name, strerror(error));
 }

@@ -50,7 +50,8 @@ static struct {
 
 /* Sums over rounds. */
 struct totals {
-        uint64_t rounds, submits, refused, submit_ns, complete_ns, cpu_ns, active_ns, lost;
+        uint64_t rounds, submits, refused, submit_ns, complete_ns, cpu_ns, active_ns;
+        uint64_t lost, doubled, disordered;
         uint64_t *active_ns_of, *accepted_of; /* by producer */
 };
 
@@ -227,8 +228,12 @@ static bool run_round(
         }
         uint64_t end_ns = bench.last_callback_ns > last_ns ? bench.last_callback_ns : last_ns;
         totals->complete_ns += end_ns - first_ns;
-        if (bench.settings->check)
+        if (bench.settings->check) {
                 totals->lost += check_round_ends(&bench.check, bench.turn_accepted);
+                totals->doubled += bench.check.doubled;
+                totals->disordered += bench.check.disordered;
+                bench.check.doubled = bench.check.disordered = 0;
+        }
         return true;
 }
 
@@ -332,20 +337,23 @@ static bool accounts_balance(const struct fanin_stats *stats)
 static void judge(struct row *row, const struct totals *warm, const struct totals *totals,
         const struct fanin_stats *stats)
 {
-        uint64_t lost = warm->lost + totals->lost;
-        bool ordered = bench.spec->queue->traits & QUEUE_FIFO_PRODUCER;
-        enum row_status status = lost                                           ? STATUS_LOST
-                                 : bench.settings->check && bench.check.doubled ? STATUS_DOUBLED
-                                 : bench.settings->check && ordered && bench.check.disordered
-                                         ? STATUS_DISORDERED
-                                 : stats->lost_wakes ? STATUS_LOST_WAKE
-                                                     : STATUS_OK;
+        uint64_t lost = warm->lost + totals->lost, doubled = warm->doubled + totals->doubled;
+        uint64_t disordered = warm->disordered + totals->disordered;
+        if (!(bench.spec->queue->traits & QUEUE_FIFO_PRODUCER))
+                disordered = 0; /* it promises no order */
+        /* A request handed back twice may be overwritten by its next use, and a lost one's place be
+         * taken: what there is more of names the row. */
+        enum row_status status = lost && lost >= doubled ? STATUS_LOST
+                                 : doubled               ? STATUS_DOUBLED
+                                 : disordered            ? STATUS_DISORDERED
+                                 : stats->lost_wakes     ? STATUS_LOST_WAKE
+                                                         : STATUS_OK;
         row_set_status(row, status);
         if (status != STATUS_OK)
                 snprintf(row->reason, sizeof row->reason,
                         "%" PRIu64 " lost, %" PRIu64 " doubled, %" PRIu64 " out of order, %" PRIu64
                         " wakes lost",
-                        lost, bench.check.doubled, bench.check.disordered, stats->lost_wakes);
+                        lost, doubled, disordered, stats->lost_wakes);
         else if (!accounts_balance(stats)) {
                 /* More callbacks than submits, say, with --check off. */
                 row_set_status(row, STATUS_DOUBLED);
