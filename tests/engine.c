@@ -5,77 +5,11 @@
  * queue where a queue can make a difference. Waking has wake.c, producer indices have producer.c.
  */
 #include <sched.h>
-#include <semaphore.h>
-#include <setjmp.h>
-#include <signal.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
 
-#include <cmocka.h>
+#include "doing.h"
 
-#include "../engine/context.h"
-
-enum { PRODUCERS = 16, BACKLOG = 64 * PRODUCERS, HANG_S = 120 };
-
-/* The first failure off the main thread, where cmocka can't assert. */
-static _Atomic(const char *) failure;
-
-static void note(const char *sentence)
-{
-        const char *none = NULL;
-        atomic_compare_exchange_strong(&failure, &none, sentence);
-}
-
-/* What is tested, most often a configuration: for the watchdog and the asserts. */
-static char doing[128];
-
-static void on_hang(int number)
-{
-        (void)number;
-        if (write(STDERR_FILENO, doing, strlen(doing)) < 0 ||
-                write(STDERR_FILENO, ": hangs\n", 8) < 0)
-                _exit(2);
-        _exit(1);
-}
-
-static void begin(const char *format, ...)
-{
-        va_list arguments;
-        va_start(arguments, format);
-        vsnprintf(doing, sizeof doing, format, arguments);
-        va_end(arguments);
-        alarm(HANG_S);
-}
-
-static void assert_unfailed(void)
-{
-        const char *sentence = atomic_exchange(&failure, NULL);
-        if (sentence)
-                fail_msg("%s: %s", doing, sentence);
-}
-
-static void assert_equal(const char *what, uint64_t found, uint64_t expected)
-{
-        if (found != expected)
-                fail_msg("%s: %s is %llu, not %llu", doing, what, (unsigned long long)found,
-                        (unsigned long long)expected);
-}
-
-static void pause_shortly(void)
-{
-        const struct timespec pause = {.tv_nsec = 50000};
-        nanosleep(&pause, NULL);
-}
-
-static void await(const _Atomic unsigned *value, unsigned at_least)
-{
-        while (atomic_load(value) < at_least)
-                pause_shortly();
-}
+enum { PRODUCERS = 16, BACKLOG = 64 * PRODUCERS };
 
 static fanin_handle start(const char *config, fanin_handler handler, void *handler_data)
 {
@@ -913,7 +847,7 @@ static void test_kept_are_delivered(void **state)
 
 int main(void)
 {
-        signal(SIGALRM, on_hang);
+        doing_watch();
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(test_exactly_once),
                 cmocka_unit_test(test_content),

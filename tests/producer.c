@@ -6,75 +6,11 @@
  */
 #include <limits.h>
 #include <sched.h>
-#include <semaphore.h>
-#include <setjmp.h>
-#include <signal.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
 
-#include <cmocka.h>
+#include "doing.h"
 
-#include "../engine/context.h"
-
-enum { PRODUCERS = 16, HANG_S = 120 };
-
-/* The first failure off the main thread, where cmocka can't assert. */
-static _Atomic(const char *) failure;
-
-static void note(const char *sentence)
-{
-        const char *none = NULL;
-        atomic_compare_exchange_strong(&failure, &none, sentence);
-}
-
-/* What is tested, most often a configuration: for the watchdog and the asserts. */
-static char doing[128];
-
-static void on_hang(int number)
-{
-        (void)number;
-        if (write(STDERR_FILENO, doing, strlen(doing)) < 0 ||
-                write(STDERR_FILENO, ": hangs\n", 8) < 0)
-                _exit(2);
-        _exit(1);
-}
-
-static void begin(const char *what)
-{
-        snprintf(doing, sizeof doing, "%s", what);
-        alarm(HANG_S);
-}
-
-static void assert_unfailed(void)
-{
-        const char *sentence = atomic_exchange(&failure, NULL);
-        if (sentence)
-                fail_msg("%s: %s", doing, sentence);
-}
-
-static void assert_equal(const char *what, uint64_t found, uint64_t expected)
-{
-        if (found != expected)
-                fail_msg("%s: %s is %llu, not %llu", doing, what, (unsigned long long)found,
-                        (unsigned long long)expected);
-}
-
-static void await(const _Atomic unsigned *value, unsigned at_least)
-{
-        const struct timespec pause = {.tv_nsec = 50000};
-        while (atomic_load(value) < at_least)
-                nanosleep(&pause, NULL);
-}
-
-static void take(sem_t *semaphore)
-{
-        while (sem_wait(semaphore)) /* EINTR */
-                ;
-}
+enum { PRODUCERS = 16 };
 
 static pthread_t spawn(void *(*run)(void *), void *argument)
 {
@@ -276,7 +212,7 @@ static void test_short_lives(void **state)
         (void)state;
         const struct queue_ops *ops;
         for (unsigned i = 0; (ops = registry_at(i)); i++) {
-                begin(ops->name);
+                begin("%s", ops->name);
                 run_churn(ops);
         }
 }
@@ -357,7 +293,7 @@ static void test_order_is_passed_on(void **state)
         for (unsigned i = 0; (ops = registry_at(i)); i++) {
                 if (!(ops->traits & QUEUE_FIFO_PRODUCER))
                         continue;
-                begin(ops->name);
+                begin("%s", ops->name);
                 run_relay(ops);
         }
 }
@@ -485,7 +421,7 @@ static void test_submit_from_destructor(void **state)
         enum { ROUNDS = 10, WORDS = 2 * ROUNDS * (2 + 1) };
         const struct queue_ops *ops;
         for (unsigned i = 0; (ops = registry_at(i)); i++) {
-                begin(ops->name);
+                begin("%s", ops->name);
                 last_words.done = 0;
                 last_words.handle = start(ops->name, PRODUCERS, NULL);
                 for (unsigned round = 0; round < ROUNDS; round++)
@@ -513,7 +449,7 @@ static int make_keys(void **state)
 
 int main(void)
 {
-        signal(SIGALRM, on_hang);
+        doing_watch();
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(test_one_after_the_other),
                 cmocka_unit_test(test_beside_each_other),

@@ -8,20 +8,10 @@
  */
 #include <errno.h>
 #include <sched.h>
-#include <semaphore.h>
-#include <setjmp.h>
-#include <signal.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
-#include <cmocka.h>
-
-#include "../engine/context.h"
+#include "doing.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define SANITIZED 1
@@ -35,7 +25,6 @@
 #endif
 
 enum {
-        HANG_S = 120,
         PRODUCERS_MAX = 3,
         FREE_EACH = SANITIZED ? 2000 : 5000,
         PINGS = SANITIZED ? 4000 : 10000,
@@ -43,56 +32,6 @@ enum {
         PINGS_SHARED_EACH = SANITIZED ? 400 : 1000,
         SUBMITS_MAX = PINGS,
 };
-
-/* The first failure off the main thread, where cmocka can't assert. */
-static _Atomic(const char *) failure;
-
-static void note(const char *sentence)
-{
-        const char *none = NULL;
-        atomic_compare_exchange_strong(&failure, &none, sentence);
-}
-
-/* What is tested, most often a configuration: for the watchdog and the asserts. */
-static char doing[128];
-
-static void on_hang(int number)
-{
-        (void)number;
-        if (write(STDERR_FILENO, doing, strlen(doing)) < 0 ||
-                write(STDERR_FILENO, ": hangs\n", 8) < 0)
-                _exit(2);
-        _exit(1);
-}
-
-static void begin(const char *format, ...)
-{
-        va_list arguments;
-        va_start(arguments, format);
-        vsnprintf(doing, sizeof doing, format, arguments);
-        va_end(arguments);
-        alarm(HANG_S);
-}
-
-static void assert_unfailed(void)
-{
-        const char *sentence = atomic_exchange(&failure, NULL);
-        if (sentence)
-                fail_msg("%s: %s", doing, sentence);
-}
-
-static void assert_equal(const char *what, uint64_t found, uint64_t expected)
-{
-        if (found != expected)
-                fail_msg("%s: %s is %llu, not %llu", doing, what, (unsigned long long)found,
-                        (unsigned long long)expected);
-}
-
-static void take(sem_t *semaphore)
-{
-        while (sem_wait(semaphore)) /* EINTR */
-                ;
-}
 
 static void relax_or_yield(unsigned *spins)
 {
@@ -780,7 +719,7 @@ static void test_stalled_is_not_slept_through(void **state)
 
 int main(void)
 {
-        signal(SIGALRM, on_hang);
+        doing_watch();
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(test_hang_is_caught),
                 cmocka_unit_test(test_signal_levels),
