@@ -88,4 +88,11 @@ static inline void take(sem_t *semaphore)
                 ;
 }
 
+static inline pthread_t spawn(void *(*run)(void *), void *argument)
+{
+        pthread_t thread;
+        assert_int_equal(pthread_create(&thread, NULL, run, argument), 0);
+        return thread;
+}
+
 #endif

@@ -12,13 +12,6 @@
 
 enum { PRODUCERS = 16 };
 
-static pthread_t spawn(void *(*run)(void *), void *argument)
-{
-        pthread_t thread;
-        assert_int_equal(pthread_create(&thread, NULL, run, argument), 0);
-        return thread;
-}
-
 static void spawn_and_join(void *(*run)(void *), void *argument)
 {
         pthread_join(spawn(run, argument), NULL);
