@@ -4,6 +4,8 @@
 # beside the first (asan and tsan do).
 
 BUILD ?= build
+# V=1 shows the commands.
+Q := $(if $(V),,@)
 SANITIZE ?=
 PREFIX ?= /usr/local
 DESTDIR ?=
@@ -60,11 +62,13 @@ all: $(BUILD)/fanin $(BUILD)/libfanin.a $(BUILD)/libfanin.so $(BUILD)/fanin.pc
 
 $(BUILD)/release/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(CC) $(FLAGS) $(PKG_CFLAGS) -MMD -MP $(EXTRA) -c $< -o $@
+	@echo '  CC   $@'
+	$(Q)$(CC) $(FLAGS) $(PKG_CFLAGS) -MMD -MP $(EXTRA) -c $< -o $@
 
 $(BUILD)/step/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(CC) $(FLAGS) -DQUEUE_STEP $(SHIMS) $(PKG_CFLAGS) -MMD -MP $(EXTRA) -c $< -o $@
+	@echo '  CC   $@'
+	$(Q)$(CC) $(FLAGS) -DQUEUE_STEP $(SHIMS) $(PKG_CFLAGS) -MMD -MP $(EXTRA) -c $< -o $@
 
 # Concurrency Kit counts generations in a char * that starts at NULL, which clang's UBSan reports.
 ifneq ($(filter address%undefined,$(SANITIZE)),)
@@ -98,7 +102,8 @@ $(BUILD)/registry_broken.c: FORCE
 	@cmp -s $@.new $@ || cp $@.new $@; rm $@.new
 
 $(BUILD)/%.o: $(BUILD)/%.c $(BUILD)/flags
-	$(CC) $(FLAGS) -I. -c $< -o $@
+	@echo '  CC   $@'
+	$(Q)$(CC) $(FLAGS) -I. -c $< -o $@
 
 # What machine.json says of the build.
 COMMIT = $(shell git rev-parse --verify HEAD 2>/dev/null || echo unknown)
@@ -112,18 +117,21 @@ $(BUILD)/commit: FORCE
 	@echo '$(COMMIT) $(DIRTY)' | cmp -s - $@ || echo '$(COMMIT) $(DIRTY)' >$@
 
 $(BUILD)/fanin: $(PROGRAM_O) $(LIB_O) $(BUILD)/registry.o
-	$(CC) $(FLAGS) $^ -o $@ $(LIBS)
+	@echo '  CC   $@'
+	$(Q)$(CC) $(FLAGS) $^ -o $@ $(LIBS)
 
 # The library
 # One object whose internal names are local: they can't clash with a caller's.
 $(BUILD)/libfanin.a: $(LIB_O) $(BUILD)/registry.o
-	$(LD) -r -o $(BUILD)/libfanin.o $^
-	objcopy --localize-hidden $(BUILD)/libfanin.o
-	rm -f $@ && $(AR) rcs $@ $(BUILD)/libfanin.o
+	@echo '  AR   $@'
+	$(Q)$(LD) -r -o $(BUILD)/libfanin.o $^
+	$(Q)objcopy --localize-hidden $(BUILD)/libfanin.o
+	$(Q)rm -f $@ && $(AR) rcs $@ $(BUILD)/libfanin.o
 
 # nodelete: a thread may end, and run our destructor, after a dlclose.
 $(BUILD)/libfanin.so: $(LIB_O) $(BUILD)/registry.o
-	$(CC) $(FLAGS) -shared -Wl,-soname,libfanin.so.0,-z,nodelete $^ -o $@ $(QUEUE_LIBS)
+	@echo '  CC   $@'
+	$(Q)$(CC) $(FLAGS) -shared -Wl,-soname,libfanin.so.0,-z,nodelete $^ -o $@ $(QUEUE_LIBS)
 
 $(BUILD)/fanin.pc: Makefile
 	@mkdir -p $(@D)
@@ -146,12 +154,14 @@ install: all
 TEST_LIBS = $(call pkg,cmocka,--libs) $(LIBS)
 $(BUILD)/tests/%: $(BUILD)/step/tests/%.o $(STEP_O) $(TESTED_O) $(BUILD)/registry.o
 	@mkdir -p $(@D)
-	$(CC) $(FLAGS) $^ -o $@ $(TEST_LIBS)
+	@echo '  CC   $@'
+	$(Q)$(CC) $(FLAGS) $^ -o $@ $(TEST_LIBS)
 
 # The program with the broken backends: what its checks must find.
 $(BUILD)/tests/fanin_broken: $(PROGRAM_O) $(STEP_O) $(BROKEN_O) $(BUILD)/registry_broken.o
 	@mkdir -p $(@D)
-	$(CC) $(FLAGS) $^ -o $@ $(LIBS)
+	@echo '  CC   $@'
+	$(Q)$(CC) $(FLAGS) $^ -o $@ $(LIBS)
 
 -include tests/contract.mk
 TEST_PROGRAMS := $(TESTS:%=$(BUILD)/tests/%) $(CONTRACT_PROGRAMS) $(BUILD)/tests/fanin_broken

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: MIT
 # usage: experiments/collapse.sh [BUILD]: the main experiment. The published three, and the two that
 # separate the factors that differ between two of them: the queue, and when the FFI thread is woken.
-# QUICK=1: 30 s, marked quick. SIGNAL=socketpair: the published signal path. OUT=DIR: where to.
+# QUICK=1: half a minute at most, marked quick. SIGNAL=socketpair: the published signal path. OUT=DIR: where to.
 set -eu
 build=${1:-build}
 signal=${SIGNAL:-eventfd}
@@ -11,7 +11,7 @@ host=$(uname -n | tr -cd 'A-Za-z0-9-')
 out=${OUT:-runs/$(date -u +%Y-%m-%dT%H%M%SZ)-$host-collapse}
 
 if [ "${QUICK:-0}" = 1 ]; then
-	set -- --quick --samples 3 --min-time 0.02 --max-sample 0.2
+	set -- --quick --samples 5 --min-time 0.03 --max-sample 0.3
 else
 	# 9: the interval (96 %) leaves out the extreme sample on either side, a slow moment of a VM say.
 	set -- --samples 9 --min-time 0.1 --max-sample 1

@@ -20,4 +20,5 @@ $(BUILD)/tests/mutants: $(BUILD)/release/tests/mutants.o $(BUILD)/release/tests/
 
 $(CONTRACT_PROGRAMS):
 	@mkdir -p $(@D)
-	$(CC) $(FLAGS) $^ -o $@ $(TEST_LIBS)
+	@echo '  CC   $@'
+	$(Q)$(CC) $(FLAGS) $^ -o $@ $(TEST_LIBS)
