@@ -101,8 +101,9 @@ FANIN_API int fanin_flush(fanin_handle handle);
 FANIN_API unsigned fanin_producer(void);
 
 /* Refuses further submits, waits for those under way, cancels what the FFI thread has not handled
- * yet, joins it and frees all. When it returns, every accepted request has had its callback. Not
- * from a handler or callback of any context (FANIN_REENTRANT). */
+ * yet (a hand-off's too, though its submit has returned), joins it and frees all. When it returns,
+ * every accepted request has had its callback. Not from a handler or callback of any context
+ * (FANIN_REENTRANT). */
 FANIN_API int fanin_destroy(fanin_handle handle);
 
 /*

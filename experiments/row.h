@@ -36,7 +36,7 @@ extern const char *const row_status_names[STATUSES];
 /*
  * P: the parent's, known before the sample runs; C: what its process measured, NA in a row that was
  * not measured. T(name, bytes) is text, U(name) a whole number, D(name) a decimal. late_wakes,
- * lost_wakes and largest_drain count from the context's start, warm-up included.
+ * lost_wakes and largest_drain count the warm-up too.
  */
 /* clang-format off */
 #define ROW_FIELDS(PT, PU, CT, CU, CD)                                                             \
@@ -64,8 +64,8 @@ struct row {
 bool row_print_header(FILE *);
 bool row_print(FILE *, const struct row *);
 
-/* The pipe from a sample's process: key=value lines. parse sets one line's field; false: not a
- * field or not its type. Bad input never overruns. */
+/* The pipe from a sample's process: key=value lines of the C fields. row_receive sets one line's
+ * field; false: not such a field, or not its type. Bad input never overruns. */
 bool row_send(FILE *, const struct row *);
 bool row_receive(struct row *, const char *line);
 
