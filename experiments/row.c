@@ -83,9 +83,9 @@ static bool decimal(const char *text, double *out)
 bool row_receive(struct row *row, const char *line)
 {
         const char *value = strchr(line, '=');
-        size_t bytes = value ? (size_t)(value - line) : 0;
-        if (!value++)
+        if (!value)
                 return false;
+        size_t bytes = (size_t)(value++ - line);
 #define IS(name) (bytes == strlen(name) && !memcmp(line, name, bytes))
 #define RECEIVE_TEXT(name, size)                                                                   \
         if (IS(#name))                                                                             \

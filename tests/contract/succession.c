@@ -16,6 +16,7 @@ enum {
         HEIRS = 200, /* of both lines together */
         EACH = 50,   /* requests an heir pushes */
         EACH_SETTLED = 5,
+        UNDRAINED = 4, /* heirs whose requests are all queued before the first drain */
         LINES_MAX = 2,
 };
 
@@ -24,6 +25,7 @@ struct succession {
         unsigned producer, heirs, each;
         pthread_t thread;
         _Atomic unsigned *running;
+        _Atomic unsigned ended; /* heirs; UNDRAINED at once when one met FULL */
 };
 
 static void *reign(void *argument)
@@ -45,6 +47,7 @@ static void *reign(void *argument)
                         continue;
                 }
                 free(request);
+                atomic_store(&line->ended, UNDRAINED);
                 sched_yield();
         }
         queue_guard_enter(guard);
@@ -62,6 +65,7 @@ static void *succeed(void *argument)
                 if (pthread_create(&heir, NULL, reign, line))
                         abort();
                 pthread_join(heir, NULL);
+                atomic_fetch_add(&line->ended, 1);
         }
         atomic_fetch_sub(line->running, 1);
         return NULL;
@@ -95,6 +99,10 @@ void check_succession(const struct check_case *is)
                 if (pthread_create(&lines[i].thread, NULL, succeed, &lines[i]))
                         abort();
         }
+        /* First let them queue up, for order to have something to be lost from. */
+        for (unsigned i = 0; i < count && !is->ops->settle; i++)
+                while (atomic_load(&lines[i].ended) < UNDRAINED && !report_failed())
+                        sched_yield();
         while (atomic_load(&running) && !report_failed())
                 if (!subject_drain(&subject, 7).count)
                         sched_yield();
