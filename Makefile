@@ -16,8 +16,7 @@ PACKAGES := gsl hwloc jansson
 MCX16 := $(if $(filter x86_64 amd64,$(shell uname -m)),-mcx16)
 SHIMS := -Itests/shim -include tests/shim/urcu.h $(MCX16)
 WARNINGS := -Wall -Wextra -Wpedantic -Werror
-OPTIMISE ?= -O2
-CFLAGS ?= $(OPTIMISE) -g
+CFLAGS ?= -O2 -g
 FLAGS := -std=c11 -D_GNU_SOURCE $(CFLAGS) $(WARNINGS) -pthread -fPIC -fvisibility=hidden
 ifneq ($(SANITIZE),)
 FLAGS += -fsanitize=$(SANITIZE) -fno-omit-frame-pointer

@@ -26,9 +26,9 @@ extern "C" {
 #define FANIN_API
 #endif
 
-#define FANIN_PRODUCERS_MAX 4096 /* live threads that have submitted, in the whole process */
-#define FANIN_CONTEXTS_MAX 256   /* live contexts */
-#define FANIN_BACKLOG_MAX (1 << 30)
+#define FANIN_PRODUCERS_MAX 4096    /* live threads that have submitted, in the whole process */
+#define FANIN_CONTEXTS_MAX 256      /* live contexts */
+#define FANIN_BACKLOG_MAX (1 << 30) /* requests outstanding, of one context */
 #define FANIN_NO_PRODUCER FANIN_PRODUCERS_MAX
 
 /* A context's name, generation-tagged: one that outlives its context is refused, never mistaken. 0

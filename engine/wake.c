@@ -118,6 +118,8 @@ bool wake_wait(struct wake *wake)
 
 bool wake_reset(struct wake *wake)
 {
+        /* Here, not in wake_wait: from now on pushes elide, so ffi.c reads the guards before, lest
+         * an honest elision count as a lost wake. */
         wake_retract(wake);
         bool raised = wake->ops->reset(&wake->signal);
         if (wake->policy == WAKE_PENDING)

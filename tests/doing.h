@@ -95,4 +95,20 @@ static inline pthread_t spawn(void *(*run)(void *), void *argument)
         return thread;
 }
 
+static inline fanin_handle start_with(const struct fanin_options *options)
+{
+        fanin_handle handle;
+        char why[512] = "";
+        int result = fanin_create(&handle, options, why, sizeof why);
+        if (result)
+                fail_msg("%s: create returned %d: %s", doing, result, why);
+        return handle;
+}
+
+static inline void stop(fanin_handle handle)
+{
+        assert_int_equal(fanin_destroy(handle), FANIN_OK);
+        assert_unfailed();
+}
+
 #endif

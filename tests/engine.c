@@ -18,18 +18,7 @@ static fanin_handle start(const char *config, fanin_handler handler, void *handl
                 .backlog = BACKLOG,
                 .handler = handler,
                 .handler_data = handler_data};
-        fanin_handle handle;
-        char why[512] = "";
-        int result = fanin_create(&handle, &options, why, sizeof why);
-        if (result)
-                fail_msg("%s: create returned %d: %s", doing, result, why);
-        return handle;
-}
-
-static void stop(fanin_handle handle)
-{
-        assert_int_equal(fanin_destroy(handle), FANIN_OK);
-        assert_unfailed();
+        return start_with(&options);
 }
 
 /* Callbacks by what they were told. */

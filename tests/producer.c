@@ -22,18 +22,7 @@ static fanin_handle start(const char *config, unsigned producers, fanin_handler 
 {
         const struct fanin_options options = {
                 .config = config, .producers = producers, .handler = handler};
-        fanin_handle handle;
-        char why[512] = "";
-        int result = fanin_create(&handle, &options, why, sizeof why);
-        if (result)
-                fail_msg("%s: create returned %d: %s", doing, result, why);
-        return handle;
-}
-
-static void stop(fanin_handle handle)
-{
-        assert_int_equal(fanin_destroy(handle), FANIN_OK);
-        assert_unfailed();
+        return start_with(&options);
 }
 
 static void count(int ret, const char *msg, size_t len, void *user_data)

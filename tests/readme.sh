@@ -11,6 +11,21 @@ fail() {
 table=$(awk -f plots/csv.awk -f plots/table.awk experiments/data/collapse/summary.csv)
 shown=$(sed -n '/^| configuration |/,/^$/p' README.md | sed '/^$/d')
 [ "$table" = "$shown" ] || fail "its table is not the one of experiments/data/collapse: $table"
+# Its sentences: on the edge 7 to 10 times every submit at 8 producers, intervals apart, either queue.
+awk -F, '
+	NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i }
+	$c["producers"] == 8 && $1 ~ /^(vyukov|sharded)/ {
+		edge = $1 ~ /\/edge\//
+		m[edge, ++n[edge]] = $c["submit_per_s_median"]
+		if (edge && (!lo || $c["submit_per_s_lo"] < lo)) lo = $c["submit_per_s_lo"]
+		if (!edge && $c["submit_per_s_hi"] > hi) hi = $c["submit_per_s_hi"]
+	}
+	END {
+		for (i = 1; i <= 2; i++)
+			for (j = 1; j <= 2; j++)
+				if (m[1, i] < 7 * m[0, j] || m[1, i] > 10 * m[0, j]) exit 1
+		exit !(n[0] == 2 && n[1] == 2 && lo + 0 > hi + 0)
+	}' experiments/data/collapse/summary.csv || fail "its sentence on the wake is not borne out by the data"
 grep -o '](\([^)]*\))' README.md | sed 's/^](//; s/)$//' | while read -r link; do
 	[ -e "$link" ] || fail "it links to $link, which is not there"
 done

@@ -148,18 +148,7 @@ static fanin_handle start(int poll_ms, fanin_handler handler, void *handler_data
                 .poll_ms = poll_ms,
                 .handler = handler,
                 .handler_data = handler_data};
-        fanin_handle handle;
-        char why[512] = "";
-        int result = fanin_create(&handle, &options, why, sizeof why);
-        if (result)
-                fail_msg("%s: create returned %d: %s", doing, result, why);
-        return handle;
-}
-
-static void stop(fanin_handle handle)
-{
-        assert_int_equal(fanin_destroy(handle), FANIN_OK);
-        assert_unfailed();
+        return start_with(&options);
 }
 
 static void run_and_check(const struct spec *spec, unsigned count, unsigned each, bool waits)
