@@ -27,30 +27,48 @@ ifneq ($(filter thread,$(SANITIZE)),)
 FLAGS += $(if $(findstring clang,$(shell $(CC) --version)),,-Wno-tsan) $(SHIMS)
 endif
 
-# The backends: a file of queues/ names on its first line what it needs of pkg-config.
-QUEUE_FILES := $(sort $(wildcard queues/*.c))
+# C++ for the peers of queues/peers; headers there are C11's, which C++23 has too.
+CXX := $(if $(filter default,$(origin CXX)),$(if $(findstring clang,$(CC)),clang++,g++),$(CXX))
+CXX_FLAGS = $(patsubst -std=c11,-std=c++2b -Wno-missing-field-initializers,$(filter-out -include tests/shim/urcu.h,$(FLAGS)))
+
+# The backends. The first line of a file says what it needs, or what some of its backends want:
+# pkg-config's names, or <headers>:  /* needs: ck <some/header.hpp> */   /* wants: ck for ck_lock */
+QUEUE_FILES := $(sort $(wildcard queues/*.c queues/peers/*.c queues/peers/*.cpp))
+SIGNAL_FILES := $(sort $(wildcard engine/signal*.c))
 needs_of = $(shell sed -n '1s|^/[*] needs: \(.*\) [*]/$$|\1|p' $1)
-missing_of = $(strip $(foreach p,$(call needs_of,$1),$(shell pkg-config --exists $p 2>/dev/null || echo $p)))
-$(foreach f,$(QUEUE_FILES),$(eval MISSING_$f := $(call missing_of,$f)))
-BACKENDS := $(foreach f,$(QUEUE_FILES),$(if $(MISSING_$f),,$f))
+wants_of = $(shell sed -n '1s|^/[*] wants: \(.*\) for .* [*]/$$|\1|p' $1)
+wanting_of = $(shell sed -n '1s|^/[*] wants: .* for \(.*\) [*]/$$|\1|p' $1)
+lacks = $(if $(filter <%,$1),$(shell echo '\#include $1' | $(CXX) -std=c++2b -x c++ -E - >/dev/null 2>&1 || echo '$1'),$(shell pkg-config --exists $1 2>/dev/null || echo $1))
+$(foreach f,$(QUEUE_FILES) $(SIGNAL_FILES),$(eval NEEDS_$f := $(call needs_of,$f)) $(eval WANTS_$f := $(call wants_of,$f)))
+$(foreach p,$(sort $(foreach f,$(QUEUE_FILES) $(SIGNAL_FILES),$(NEEDS_$f) $(WANTS_$f))),$(eval LACKS_$p := $(strip $(call lacks,$p))))
+$(foreach f,$(QUEUE_FILES) $(SIGNAL_FILES),$(eval MISSING_$f := $(strip $(foreach p,$(NEEDS_$f) $(WANTS_$f),$(LACKS_$p)))))
+BACKENDS := $(foreach f,$(QUEUE_FILES),$(if $(and $(NEEDS_$f),$(MISSING_$f)),,$f))
+SIGNALS := $(foreach f,$(SIGNAL_FILES),$(if $(and $(NEEDS_$f),$(MISSING_$f)),,$f))
+LEFT_OUT := $(foreach f,$(QUEUE_FILES) $(SIGNAL_FILES),$(if $(MISSING_$f),$f))
+# The library has no peers: they are there to be compared with.
+LIB_BACKENDS := $(filter-out queues/peers/%,$(BACKENDS))
 BROKEN := $(sort $(wildcard tests/broken/*.c))
-BACKEND_PACKAGES := $(sort $(foreach f,$(BACKENDS),$(call needs_of,$f)))
+packages_of = $(sort $(filter-out <%,$(foreach f,$1,$(foreach p,$(NEEDS_$f) $(WANTS_$f),$(if $(LACKS_$p),,$p)))))
+BACKEND_PACKAGES := $(call packages_of,$(BACKENDS) $(SIGNALS))
 
 pkg = $(if $1,$(shell pkg-config $2 $1 2>/dev/null))
 PKG_CFLAGS := $(call pkg,$(PACKAGES) $(BACKEND_PACKAGES),--cflags)
-QUEUE_LIBS := $(call pkg,$(BACKEND_PACKAGES),--libs)
+LIB_LIBS := $(call pkg,$(call packages_of,$(LIB_BACKENDS) $(SIGNALS)),--libs)
+QUEUE_LIBS := $(call pkg,$(BACKEND_PACKAGES),--libs) $(if $(filter %.cpp,$(BACKENDS)),-lstdc++)
 LIBS := $(QUEUE_LIBS) $(call pkg,$(PACKAGES),--libs) -lm
 
-ENGINE := $(sort $(wildcard engine/*.c))
+ENGINE := $(filter-out $(SIGNAL_FILES),$(sort $(wildcard engine/*.c))) $(SIGNALS)
 PROGRAM := $(sort $(wildcard experiments/*.c))
 # One test program a file; contract.mk builds the contract test's three.
 TESTS := $(filter-out contract mutants,$(patsubst tests/%.c,%,$(sort $(wildcard tests/*.c))))
 
 # release: what is measured. step: the same with queue_step and the shims, where tests park producers.
-LIB_O := $(patsubst %.c,$(BUILD)/release/%.o,$(ENGINE) $(BACKENDS))
-STEP_O := $(patsubst %.c,$(BUILD)/step/%.o,$(ENGINE) $(BACKENDS))
-BROKEN_O := $(patsubst %.c,$(BUILD)/step/%.o,$(BROKEN))
-PROGRAM_O := $(patsubst %.c,$(BUILD)/release/%.o,$(PROGRAM))
+objects = $(patsubst %,$(BUILD)/$1/%.o,$(basename $2))
+LIB_O := $(call objects,release,$(ENGINE) $(LIB_BACKENDS))
+RELEASE_O := $(call objects,release,$(ENGINE) $(BACKENDS))
+STEP_O := $(call objects,step,$(ENGINE) $(BACKENDS))
+BROKEN_O := $(call objects,step,$(BROKEN))
+PROGRAM_O := $(call objects,release,$(PROGRAM))
 TESTED_O := $(filter-out %/main.o,$(PROGRAM_O))
 
 .PHONY: all test tests check lint asan tsan bench_ffi_submit collapse plot paper deps install clean help FORCE
@@ -69,6 +87,16 @@ $(BUILD)/step/%.o: %.c $(BUILD)/flags
 	@echo '  CC   $@'
 	$(Q)$(CC) $(FLAGS) -DQUEUE_STEP $(SHIMS) $(PKG_CFLAGS) -MMD -MP $(EXTRA) -c $< -o $@
 
+$(BUILD)/release/%.o: %.cpp $(BUILD)/flags
+	@mkdir -p $(@D)
+	@echo '  CXX  $@'
+	$(Q)$(CXX) $(CXX_FLAGS) $(PKG_CFLAGS) -MMD -MP -c $< -o $@
+
+$(BUILD)/step/%.o: %.cpp $(BUILD)/flags
+	@mkdir -p $(@D)
+	@echo '  CXX  $@'
+	$(Q)$(CXX) $(CXX_FLAGS) -DQUEUE_STEP $(PKG_CFLAGS) -MMD -MP -c $< -o $@
+
 # Concurrency Kit counts generations in a char * that starts at NULL, which clang's UBSan reports.
 ifneq ($(filter address%undefined,$(SANITIZE)),)
 $(BUILD)/release/queues/ck_fifo.o $(BUILD)/step/queues/ck_fifo.o: EXTRA = -fno-sanitize=pointer-overflow
@@ -77,22 +105,32 @@ endif
 # Rebuilds when the flags or the compiler change.
 $(BUILD)/flags: FORCE
 	@mkdir -p $(@D)
-	@echo '$(CC) $(FLAGS) $(PKG_CFLAGS)' | cmp -s - $@ || echo '$(CC) $(FLAGS) $(PKG_CFLAGS)' >$@
+	@echo '$(CC) $(CXX) $(FLAGS) $(PKG_CFLAGS)' | cmp -s - $@ || echo '$(CC) $(CXX) $(FLAGS) $(PKG_CFLAGS)' >$@
 
 # Rebuilds when a backend or one of its packages comes or goes.
-registry_of = { echo '/* Generated from queues/ by the Makefile. */'; \
+# Arguments: the backends' files, and those left out.
+name_of = $(basename $(notdir $1))
+registry_of = { echo '/* Generated from queues/ and engine/signal*.c by the Makefile. */'; \
 	echo '\#include "engine/registry.h"'; \
-	$(foreach f,$1,echo 'extern const struct queue_ops *const $(basename $(notdir $f))_backends[];';) \
+	$(foreach f,$1,echo 'extern const struct queue_ops *const $(call name_of,$f)_backends[];';) \
+	$(foreach f,$(SIGNALS),echo 'extern const struct signal_ops *const $(call name_of,$f)_signals[];';) \
 	echo 'const struct queue_ops *const *const registry_files[] = {'; \
-	$(foreach f,$1,echo '        $(basename $(notdir $f))_backends,';) echo '        NULL};'; \
+	$(foreach f,$1,echo '        $(call name_of,$f)_backends,';) echo '        NULL};'; \
+	echo 'const struct signal_ops *const *const registry_signal_files[] = {'; \
+	$(foreach f,$(SIGNALS),echo '        $(call name_of,$f)_signals,';) echo '        NULL};'; \
 	echo 'const struct registry_left_out registry_left_out[] = {'; \
-	$(foreach f,$2,echo '        {"$f", "pkg-config finds no $(MISSING_$f)"},';) \
+	$(foreach f,$2,echo '        {"$(call left_out_name,$f)", "missing: $(MISSING_$f)"},';) \
 	echo '        {NULL, NULL}};'; }
-LEFT_OUT := $(foreach f,$(QUEUE_FILES),$(if $(MISSING_$f),$f))
+left_out_name = $(if $(WANTS_$1),$(call wanting_of,$1) of )$1
 
 $(BUILD)/registry.c: FORCE
 	@mkdir -p $(@D)
 	@$(call registry_of,$(BACKENDS),$(LEFT_OUT)) >$@.new
+	@cmp -s $@.new $@ || cp $@.new $@; rm $@.new
+
+$(BUILD)/registry_lib.c: FORCE
+	@mkdir -p $(@D)
+	@$(call registry_of,$(LIB_BACKENDS),$(filter-out queues/peers/%,$(LEFT_OUT))) >$@.new
 	@cmp -s $@.new $@ || cp $@.new $@; rm $@.new
 
 $(BUILD)/registry_broken.c: FORCE
@@ -115,29 +153,29 @@ $(BUILD)/commit: FORCE
 	@mkdir -p $(@D)
 	@echo '$(COMMIT) $(DIRTY)' | cmp -s - $@ || echo '$(COMMIT) $(DIRTY)' >$@
 
-$(BUILD)/fanin: $(PROGRAM_O) $(LIB_O) $(BUILD)/registry.o
+$(BUILD)/fanin: $(PROGRAM_O) $(RELEASE_O) $(BUILD)/registry.o
 	@echo '  CC   $@'
 	$(Q)$(CC) $(FLAGS) $^ -o $@ $(LIBS)
 
 # The library
 # One object whose internal names are local: they can't clash with a caller's.
-$(BUILD)/libfanin.a: $(LIB_O) $(BUILD)/registry.o
+$(BUILD)/libfanin.a: $(LIB_O) $(BUILD)/registry_lib.o
 	@echo '  AR   $@'
 	$(Q)$(LD) -r -o $(BUILD)/libfanin.o $^
 	$(Q)objcopy --localize-hidden $(BUILD)/libfanin.o
 	$(Q)rm -f $@ && $(AR) rcs $@ $(BUILD)/libfanin.o
 
 # nodelete: a thread may end, and run our destructor, after a dlclose.
-$(BUILD)/libfanin.so: $(LIB_O) $(BUILD)/registry.o
+$(BUILD)/libfanin.so: $(LIB_O) $(BUILD)/registry_lib.o
 	@echo '  CC   $@'
-	$(Q)$(CC) $(FLAGS) -shared -Wl,-soname,libfanin.so.0,-z,nodelete $^ -o $@ $(QUEUE_LIBS)
+	$(Q)$(CC) $(FLAGS) -shared -Wl,-soname,libfanin.so.0,-z,nodelete $^ -o $@ $(LIB_LIBS)
 
 $(BUILD)/fanin.pc: Makefile
 	@mkdir -p $(@D)
 	@printf '%s\n' 'prefix=$(PREFIX)' 'Name: fanin' 'Version: $(VERSION)' \
 		'Description: many foreign threads submit to one FFI thread' \
 		'Cflags: -I$${prefix}/include' 'Libs: -L$${prefix}/lib -lfanin' \
-		'Libs.private: -pthread $(QUEUE_LIBS)' >$@
+		'Libs.private: -pthread $(LIB_LIBS)' >$@
 
 install: all
 	install -d $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/bin

@@ -116,6 +116,11 @@ static int start(struct context *context, const struct fanin_options *options,
         int error = context->ops->create(&context->queue, &config);
         if (error)
                 return error;
+        if (spec->wake == WAKE_EDGE && !(context->queue->traits & QUEUE_SEES_EDGE)) {
+                *what = "the queue, which does not see the edge as it is configured,";
+                context->ops->destroy(context->queue);
+                return -EINVAL;
+        }
         *what = "the signal";
         error = wake_create(&context->wake, spec->wake, spec->signal, options->poll_ms);
         if (!error) {
@@ -290,6 +295,8 @@ int fanin_stats(fanin_handle handle, struct fanin_stats *stats)
         *stats = (struct fanin_stats){0};
         if (context) {
                 /* Acquire, with the release in ffi.c's sleep_and_serve; before the others. */
+                stats->ordered = !!(context->queue->traits & QUEUE_FIFO_PRODUCER);
+                stats->instead = context->queue->instead;
                 stats->asleep = atomic_load_explicit(&context->asleep, memory_order_acquire);
                 stats->completed = counter_read(&context->completed);
                 stats->cancelled = counter_read(&context->cancelled);

@@ -128,6 +128,9 @@ struct fanin_stats {
         uint64_t stalled_ns; /* in all of them */
         uint64_t drains;     /* passes that found work and went on to EMPTY */
         uint64_t largest_drain; /* requests taken in one such pass */
+        uint64_t ordered;       /* 1: each producer's requests are called back in its order */
+        const char *instead; /* NULL, or what runs in place of the configured queue, which can't run
+                              * here; static */
         uint64_t asleep; /* 1: the FFI thread waits to be woken, and its counters are final for what
                           * was called back so far */
 };

@@ -20,6 +20,15 @@ const struct queue_ops *registry_at(unsigned i)
         return NULL;
 }
 
+const struct signal_ops *registry_signal_at(unsigned i)
+{
+        for (unsigned file = 0; registry_signal_files[file]; file++)
+                for (unsigned j = 0; registry_signal_files[file][j]; j++)
+                        if (!i--)
+                                return registry_signal_files[file][j];
+        return NULL;
+}
+
 const struct queue_ops *registry_find(const char *name)
 {
         const struct queue_ops *ops;
@@ -70,6 +79,8 @@ static const char *fault(const struct queue_ops *ops)
                 return "detach without attach";
         if (ops->traits & QUEUE_FIFO_GLOBAL && !(ops->traits & QUEUE_FIFO_PRODUCER))
                 return "global FIFO includes per-producer FIFO";
+        if (!ops->wait != !ops->interrupt)
+                return "wait and interrupt are a pair";
         if (ops->settle && ops->flush)
                 return "settle and flush exclude each other";
         if (!ops->keys)

@@ -262,5 +262,6 @@ static const struct signal_ops signal_socketpair = {"socketpair",
 const struct signal_ops signal_none = {"none", "nobody is woken (only with the policy poll)",
         none_create, nothing_to_destroy, none_send, none_wait, none_reset};
 
-const struct signal_ops *const signal_table[] = {&signal_eventfd, &signal_futex, &signal_condvar,
+extern const struct signal_ops *const signal_signals[];
+const struct signal_ops *const signal_signals[] = {&signal_eventfd, &signal_futex, &signal_condvar,
         &signal_pipe, &signal_socketpair, &signal_none, NULL};

@@ -36,7 +36,9 @@ struct signal_ops {
         bool (*reset)(struct signal *);
 };
 
-extern const struct signal_ops signal_none;           /* nobody is woken: for the policy poll */
-extern const struct signal_ops *const signal_table[]; /* all of them, NULL-terminated */
+/* Nobody is woken: for the policies poll and own. */
+extern const struct signal_ops signal_none;
+
+/* All of them are found by registry_signal_at; a file signal*.c exports FILE_signals[]. */
 
 #endif

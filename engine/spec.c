@@ -45,7 +45,8 @@ static const char *wake_name(unsigned i)
 
 static const char *signal_name(unsigned i)
 {
-        return signal_table[i] ? signal_table[i]->name : NULL;
+        const struct signal_ops *ops = registry_signal_at(i);
+        return ops ? ops->name : NULL;
 }
 
 static const char *alloc_name(unsigned i)
@@ -177,12 +178,12 @@ static bool parse_parts(char *parts[4], struct spec *spec, struct text why)
         if (wake < 0)
                 return false;
         spec->wake = (enum wake_policy)wake;
-        spec->signal = spec->wake == WAKE_POLL ? &signal_none : signal_table[0];
+        spec->signal = spec->wake == WAKE_POLL ? &signal_none : registry_signal_at(0);
         if (parts[2]) {
                 int signal = choose("signal", parts[2], signal_name, why);
                 if (signal < 0)
                         return false;
-                spec->signal = signal_table[signal];
+                spec->signal = registry_signal_at((unsigned)signal);
         }
         int alloc = parts[3] ? choose("alloc", parts[3], alloc_name, why) : SPEC_MALLOC;
         if (alloc < 0)

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-FileCopyrightText: 2026 the fanin authors
 # SPDX-License-Identifier: MIT
-# usage: experiments/deps.sh GROUP…  (build, lint, clang, paper). Installs the Debian packages of the groups
+# usage: experiments/deps.sh GROUP…  (build, peers, lint, clang, paper). Installs the Debian packages of the groups
 # that are missing, or prints the line that would and exits 1.
 set -eu
 
@@ -26,6 +26,16 @@ for group; do
 			need "${pair%=*}" pkg-config --exists "${pair#*=}"
 		done
 		;;
+	peers)
+		need g++ have c++
+		for pair in libuv1-dev=libuv libglib2.0-dev=glib-2.0 libtbb-dev=tbb; do
+			need "${pair%=*}" pkg-config --exists "${pair#*=}"
+		done
+		for pair in libconcurrentqueue-dev=concurrentqueue/concurrentqueue.h \
+			libboost-dev=boost/lockfree/queue.hpp libxenium-dev=xenium/ramalhete_queue.hpp; do
+			need "${pair%=*}" test -e "/usr/include/${pair#*=}"
+		done
+		;;
 	lint)
 		for tool in clang-format clang-tidy cppcheck shellcheck; do
 			need $tool have $tool
@@ -39,7 +49,7 @@ for group; do
 		need lmodern kpsewhich lmodern.sty
 		;;
 	*)
-		echo "deps.sh: '$group' is not a group; allowed: build, lint, clang, paper" >&2
+		echo "deps.sh: '$group' is not a group; allowed: build, peers, lint, clang, paper" >&2
 		exit 2
 		;;
 	esac

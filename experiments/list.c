@@ -54,15 +54,16 @@ static void list_text(void)
                 printf("    %s (%s)\n", ops->summary, ops->source);
                 print_keys(ops);
         }
-        for (unsigned i = 0; registry_left_out[i].file; i++)
-                printf("  %s is left out: %s\n", registry_left_out[i].file,
+        for (unsigned i = 0; registry_left_out[i].what; i++)
+                printf("  %s is left out: %s\n", registry_left_out[i].what,
                         registry_left_out[i].reason);
         puts("\nwakes:");
         for (unsigned i = 0; i < WAKE_POLICIES; i++)
                 printf("  %-14s %s\n", wake_policies[i].name, wake_policies[i].summary);
         puts("\nsignals:");
-        for (unsigned i = 0; signal_table[i]; i++)
-                printf("  %-14s %s\n", signal_table[i]->name, signal_table[i]->summary);
+        const struct signal_ops *signal;
+        for (unsigned i = 0; (signal = registry_signal_at(i)); i++)
+                printf("  %-14s %s\n", signal->name, signal->summary);
         puts("\nallocs:\n"
              "  malloc         the producer allocates inside submit, the FFI thread frees\n"
              "  slab           preallocated and touched; nothing is allocated in the submit phase");
@@ -95,8 +96,8 @@ static void list_csv(void)
                 print_quoted(ops->source);
                 puts(",no");
         }
-        for (unsigned i = 0; registry_left_out[i].file; i++) {
-                print_quoted(registry_left_out[i].file);
+        for (unsigned i = 0; registry_left_out[i].what; i++) {
+                print_quoted(registry_left_out[i].what);
                 fputs(",NA,NA,NA,NA,NA,NA,NA,NA,", stdout);
                 print_quoted(registry_left_out[i].reason);
                 putchar('\n');

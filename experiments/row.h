@@ -11,6 +11,7 @@
  * the phase for which a producer was between its first and its last submit, running or not;
  * 1/producers when they ran strictly in turn. producer_cpu_ns / submit_ns is how many of them ran
  * at once
+ *      instead      "no", or what ran in place of the configured queue, which can't run here
  */
 #ifndef FANIN_ROW_H
 #define FANIN_ROW_H
@@ -45,7 +46,7 @@ extern const char *const row_status_names[STATUSES];
         CU(rounds) CU(submits) CU(refused) CU(submit_ns) CD(submit_per_s) CU(complete_ns)          \
         CD(complete_per_s) CU(producer_cpu_ns) CD(overlap) CU(wakes) CU(wakes_elided)              \
         CU(late_wakes) CU(lost_wakes) CU(stalls) CU(stalled_ns) CU(drains) CU(largest_drain)       \
-        CU(backlog_peak) CD(fairness_jain) PU(seed) CT(pinned, 8) PU(think_ns) PU(handler_ns)      \
+        CU(backlog_peak) CD(fairness_jain) PU(seed) CT(pinned, 8) CT(instead, 64) PU(think_ns) PU(handler_ns)      \
         PU(poll_ms) PT(on_full, 8) PT(check, 8) PT(quick, 4) PU(cpus_effective) PT(machine, 96)    \
         PT(commit, 48) PT(compiler, 48)
 /* clang-format on */

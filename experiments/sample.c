@@ -125,7 +125,7 @@ static void judge(struct row *row, const struct totals *warm, const struct total
 {
         uint64_t lost = warm->lost + totals->lost, doubled = warm->doubled + totals->doubled;
         uint64_t disordered = warm->disordered + totals->disordered;
-        if (!(rounds.spec->queue->traits & QUEUE_FIFO_PRODUCER))
+        if (!stats->ordered)
                 disordered = 0; /* it promises no order */
         /* A request handed back twice may be overwritten by its next use, and a lost one's place be
          * taken: what there is more of names the row. */
@@ -187,6 +187,8 @@ static void measure(struct row *row)
                         fanin_stats(rounds.handle, &after);
                         subtract_stats(row, &warm, &before, &after);
                         fill_row(row, &totals);
+                        row_set_text(row->instead, sizeof row->instead,
+                                after.instead ? after.instead : "no");
                         judge(row, &warm, &totals, &after);
                         rounds_close();
                 }

@@ -89,6 +89,7 @@ static const struct queue_ops ck_fifo_ops = {
         .source = "Concurrency Kit, ck_fifo.h",
         .traits = QUEUE_FIFO_GLOBAL | QUEUE_FIFO_PRODUCER | QUEUE_LOCK_FREE,
         .cell_bytes = sizeof(struct cell),
+        .seen = QUEUE_SEEN_AS_X86,
         .create = ck_fifo_create,
         .destroy = ck_fifo_destroy,
         .attach = ck_fifo_attach,

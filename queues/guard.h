@@ -20,14 +20,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct queue_guard {
         /* Both written by its producer only. */
-        alignas(128) _Atomic unsigned inside;
-        _Atomic uint64_t inside_of; /* the engine's: which context, set before inside turns odd */
+        alignas(128) _Atomic(unsigned) inside;
+        _Atomic(uint64_t) inside_of; /* the engine's: which context, set before inside turns odd */
 };
 
 /* Set by queue_guard_init where membarrier is missing: each enter then pays a full fence. */
-extern _Atomic bool queue_guard_fenced;
+extern _Atomic(bool) queue_guard_fenced;
 
 /* Once per process, before the first enter; again is harmless. */
 void queue_guard_init(void);
@@ -77,5 +81,9 @@ static inline bool queue_guard_passed(
                         return false;
         return true;
 }
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -1,13 +1,14 @@
 /* SPDX-FileCopyrightText: 2026 the fanin authors */
 /* SPDX-License-Identifier: MIT */
 /*
- * The whole contract between a queue and the engine. A backend is one file beside this one that
- * exports `const struct queue_ops *const FILE_backends[]` (NULL-terminated, FILE is its name
- * without
- * ".c"); the Makefile finds it there. Nothing here times, counts, or wakes the FFI thread.
+ * The whole contract between a queue and the engine. A backend is one file beside this one (or in
+ * peers/, .c or .cpp) that exports `const struct queue_ops *const FILE_backends[]`:
+ * NULL-terminated, FILE is its name without ".c"; the Makefile finds it there. Nothing here times,
+ * counts, or wakes the FFI thread.
  *
  * Who calls what: push, flush, settle, attach and detach by the producer that holds the index (one
- * thread at a time), drain by the FFI thread alone, create and destroy while nobody else is inside.
+ * thread at a time), drain and wait by the FFI thread alone, interrupt by anyone, create and
+ * destroy while nobody else is inside.
  */
 #ifndef FANIN_QUEUE_H
 #define FANIN_QUEUE_H
@@ -20,6 +21,10 @@
 #include <stdint.h>
 
 #include "guard.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /* Padding between what different threads write: two 64-byte lines, since x86 prefetches them in
  * pairs; one line of Apple's cores. */
@@ -70,6 +75,19 @@ enum queue_trait {
          * before the claim is never an edge.
          */
         QUEUE_SEES_EDGE = 1 << 6,
+        /* A push may wait for another producer without ever yielding its CPU: with more producers
+         * than CPUs, and one of them preempted, others spin until the scheduler turns. */
+        QUEUE_SPINS = 1 << 7,
+};
+
+/* What a sanitizer that watches the backend can know of it; `fanin list` says so. */
+enum queue_seen {
+        QUEUE_SEEN,        /* everything: C11 atomics and pthreads */
+        QUEUE_SEEN_AS_X86, /* a library's assembly through tests/shim, its loads read as acquire and
+                              its stores as release: that its own fences suffice is not checked */
+        QUEUE_SEEN_AS_TOLD, /* hidden accesses are announced by queue_hidden_release and _acquire:
+                               that they synchronise is not checked */
+        QUEUE_UNSEEN,       /* not checked */
 };
 
 /* A key of the configuration string (`shards=16`); parsing, errors and help come from it. */
@@ -94,6 +112,9 @@ struct queue_config {
 /* Head of every backend's own structure. */
 struct queue {
         unsigned traits;
+        /* NULL, or the configuration that runs in place of this one, which can't run here. Static.
+         */
+        const char *instead;
 };
 
 struct queue_ops {
@@ -101,6 +122,7 @@ struct queue_ops {
         const struct queue_key *keys; /* ended by a NULL name; NULL: none */
         unsigned traits;
         unsigned cell_bytes; /* memory of its own per request; 0: intrusive */
+        enum queue_seen seen;
 
         /* 0 or -errno (-EINVAL: the configuration can't be honoured). */
         int (*create)(struct queue **, const struct queue_config *);
@@ -119,6 +141,13 @@ struct queue_ops {
         void (*settle)(struct queue *, unsigned producer);
         /* Hands back up to max nodes; no other thread reads or writes them again. */
         struct queue_drained (*drain)(struct queue *, struct queue_node **out, unsigned max);
+        /*
+         * Optional pair, for a queue that its consumer waits in (policy `own`). wait, after EMPTY:
+         * blocks until there may be something, or interrupt was called since the last wait, or
+         * timeout_ms (-1: never) has passed; false: it passed. What it took out, drain hands back.
+         */
+        bool (*wait)(struct queue *, int timeout_ms);
+        void (*interrupt)(struct queue *);
 };
 
 /*
@@ -152,6 +181,26 @@ static inline void queue_step(void)
 static inline void queue_step(void)
 {
 }
+#endif
+
+/*
+ * Around synchronisation that ThreadSanitizer can't see (assembly, a library that is not built for
+ * it): what comes before release happens before what comes after an acquire of the same address.
+ * Nothing in other builds. The backend says QUEUE_SEEN_AS_TOLD.
+ */
+#ifdef __has_feature
+#if __has_feature(thread_sanitizer)
+#define QUEUE_UNDER_TSAN
+#endif
+#endif
+#if defined(__SANITIZE_THREAD__) || defined(QUEUE_UNDER_TSAN)
+void __tsan_acquire(void *address);
+void __tsan_release(void *address);
+#define queue_hidden_acquire(address) __tsan_acquire(address)
+#define queue_hidden_release(address) __tsan_release(address)
+#else
+#define queue_hidden_acquire(address) ((void)(address))
+#define queue_hidden_release(address) ((void)(address))
 #endif
 
 /*
@@ -220,5 +269,9 @@ static inline bool queue_list_peek(struct queue_list *list)
 {
         return atomic_load_explicit(&list->first, memory_order_relaxed);
 }
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -73,6 +73,7 @@ static const struct queue_ops wfcqueue_ops = {
         .source = "userspace-rcu, urcu/wfcqueue.h",
         .traits = QUEUE_FIFO_GLOBAL | QUEUE_FIFO_PRODUCER | QUEUE_WAIT_FREE | QUEUE_SEES_EDGE |
                   QUEUE_MAY_STALL,
+        .seen = QUEUE_SEEN_AS_X86,
         .create = wfcqueue_create,
         .destroy = wfcqueue_destroy,
         .push = wfcqueue_push,

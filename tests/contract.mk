@@ -13,7 +13,7 @@ CONTRACT_PROGRAMS := $(BUILD)/tests/contract $(BUILD)/tests/contract_release \
 CONTRACT_TESTS := $(filter-out %/contract_broken,$(CONTRACT_PROGRAMS))
 
 $(BUILD)/tests/contract: $(CONTRACT_O) $(STEP_O) $(BUILD)/registry.o
-$(BUILD)/tests/contract_release: $(CONTRACT_RELEASE_O) $(LIB_O) $(BUILD)/registry.o
+$(BUILD)/tests/contract_release: $(CONTRACT_RELEASE_O) $(RELEASE_O) $(BUILD)/registry.o
 $(BUILD)/tests/contract_broken: $(CONTRACT_O) $(STEP_O) $(BROKEN_O) $(BUILD)/registry_broken.o
 $(BUILD)/tests/mutants: $(BUILD)/release/tests/mutants.o $(BUILD)/release/tests/contract/report.o \
 	| $(BUILD)/tests/contract_broken

@@ -36,7 +36,7 @@ static void test_signal_levels(void **state)
 {
         (void)state;
         const struct signal_ops *ops;
-        for (unsigned i = 0; (ops = signal_table[i]); i++) {
+        for (unsigned i = 0; (ops = registry_signal_at(i)); i++) {
                 create(ops);
                 assert_lowered(ops);
                 if (ops == &signal_none) {
@@ -74,7 +74,7 @@ static void test_signal_full(void **state)
         (void)state;
         const uint64_t most = UINT64_MAX - 1;
         const struct signal_ops *ops;
-        for (unsigned i = 0; (ops = signal_table[i]); i++) {
+        for (unsigned i = 0; (ops = registry_signal_at(i)); i++) {
                 bool peeks = !strcmp(ops->name, "socketpair");
                 if (peeks || !strcmp(ops->name, "pipe"))
                         fill(ops, "", 1);
@@ -102,7 +102,7 @@ static void test_signal_wakes_and_orders(void **state)
 {
         (void)state;
         const struct signal_ops *ops;
-        for (unsigned i = 0; (ops = signal_table[i]) != &signal_none; i++)
+        for (unsigned i = 0; (ops = registry_signal_at(i)) != &signal_none; i++)
                 for (unsigned round = 0; round < 100; round++) {
                         create(ops);
                         message = 0;
@@ -120,9 +120,9 @@ static void test_signal_wakes_and_orders(void **state)
 static const struct signal_ops *futex_ops(void)
 {
         unsigned i = 0;
-        while (strcmp(signal_table[i]->name, "futex") != 0)
+        while (strcmp(registry_signal_at(i)->name, "futex") != 0)
                 i++;
-        return signal_table[i];
+        return registry_signal_at(i);
 }
 
 static void test_policy_sends(void **state)

@@ -180,13 +180,13 @@ static void run_policy(enum wake_policy wake)
 {
         const struct queue_ops *queue;
         for (unsigned q = 0; (queue = registry_at(q)); q++)
-                for (unsigned s = 0; signal_table[s]; s++) {
+                for (unsigned s = 0; registry_signal_at(s); s++) {
                         struct spec spec;
                         char why[512] = "";
                         begin("%s/%s/%s", queue->name, wake_policies[wake].name,
-                                signal_table[s]->name);
+                                registry_signal_at(s)->name);
                         bool parsed = spec_parse(doing, &spec, why, sizeof why);
-                        if (parsed != can_be_honoured(queue, wake, signal_table[s]))
+                        if (parsed != can_be_honoured(queue, wake, registry_signal_at(s)))
                                 fail_msg("%s: %s", doing, parsed ? "accepted" : why);
                         if (!parsed)
                                 continue;
