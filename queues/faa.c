@@ -20,13 +20,12 @@
  * wait-free only within the configured backlog.
  */
 #include <errno.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "queue.h"
 
-enum { CAPACITY_WHEN_UNKNOWN = 1 << 16, RELAX_BEFORE_YIELD = 64 };
+enum { CAPACITY_WHEN_UNKNOWN = 1 << 16 };
 
 struct slot {
         _Atomic size_t turn;
@@ -60,10 +59,7 @@ static enum queue_pushed faa_push(struct queue *base, unsigned producer, struct 
         /* Acquire, with the release in faa_drain: the slot was read before it is refilled. */
         for (unsigned spins = 1; atomic_load_explicit(&slot->turn, memory_order_acquire) != ticket;
                 spins++) {
-                if (spins % RELAX_BEFORE_YIELD)
-                        queue_relax();
-                else
-                        sched_yield();
+                queue_pause(spins);
         }
         slot->node = node;
         /* Release, with the acquire in faa_drain: the slot's and the request's content. */

@@ -45,6 +45,7 @@ static enum queue_pushed handshake_push(
         (void)producer;
         struct handshake_queue *queue = (struct handshake_queue *)base;
         pthread_mutex_lock(&queue->lock);
+        queue_step();
         /* Release, with the exchange in handshake_drain: the request's content. */
         atomic_store_explicit(&queue->slot, node, memory_order_release);
         return QUEUE_PUSHED_FIRST; /* the slot is empty whenever the lock is free */

@@ -14,6 +14,7 @@
 #define FANIN_QUEUE_H
 
 #include <limits.h>
+#include <sched.h>
 #include <stdalign.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -78,6 +79,9 @@ enum queue_trait {
         /* A push may wait for another producer without ever yielding its CPU: with more producers
          * than CPUs, and one of them preempted, others spin until the scheduler turns. */
         QUEUE_SPINS = 1 << 7,
+        /* A push may allocate even when told to preallocate: whose memory it is can't be had
+         * beforehand. */
+        QUEUE_ALLOCATES = 1 << 8,
 };
 
 /* What a sanitizer that watches the backend can know of it; `fanin list` says so. */
@@ -165,6 +169,15 @@ static inline void queue_relax(void)
 #endif
 }
 
+/* One turn of a wait for another thread, the spins-th from 1: it may need our CPU. */
+static inline void queue_pause(unsigned spins)
+{
+        if (spins % 64)
+                queue_relax();
+        else
+                sched_yield();
+}
+
 /*
  * Stands between a backend's two writes: where a producer that stops leaves a half-done push.
  * Nothing in a release build; the tests park a producer there. A backend that may stall and has
@@ -219,6 +232,15 @@ static inline void queue_chain_append(
         else
                 chain->first = first;
         chain->last = last;
+}
+
+/* For what comes newest first. */
+static inline void queue_chain_prepend(struct queue_chain *chain, struct queue_node *node)
+{
+        if (!chain->first)
+                chain->last = node;
+        atomic_store_explicit(&node->next, chain->first, memory_order_relaxed);
+        chain->first = node;
 }
 
 static inline unsigned queue_chain_take(

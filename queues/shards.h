@@ -40,6 +40,8 @@ static inline unsigned queue_shards_traits(unsigned traits, unsigned count, unsi
 
 static inline unsigned queue_shard_of(unsigned producer, unsigned count, unsigned by)
 {
+        if (count == 1)
+                return 0; /* spares one list the division */
         if (by == QUEUE_BY_PRODUCER)
                 return producer % count;
         int cpu = sched_getcpu(); /* glibc reads it from the rseq area: no system call */

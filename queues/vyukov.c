@@ -1,7 +1,8 @@
 /* SPDX-FileCopyrightText: 2026 the fanin authors */
 /* SPDX-License-Identifier: MIT */
 /*
- * The intrusive MPSC list with one exchange a push: the reference's lock-free ingress.
+ * The intrusive MPSC list with one exchange a push: `vyukov` is one, the reference's lock-free
+ * ingress; `sharded_vyukov` is N of them.
  *
  * Algorithm: producers exchange the newest node into `newest`, then link the one before to it; the
  * consumer follows the links from `oldest`. A stub stands in for "no node", and is pushed again to
@@ -10,52 +11,50 @@
  *
  * Who beside whom: any number of producers beside one consumer, without locks.
  *
- * Linearisation point: of push, the exchange. EMPTY is the load of `newest` that saw the stub.
+ * Linearisation point: of push, the exchange. A list is empty at the load of `newest` that saw the
+ * stub; EMPTY is that of every list, each at its own moment.
  *
- * A producer that stops between exchange and link cuts the list: everything pushed after it stays
- * hidden, though those pushes returned; drain says STALLED until it links. So the push is
- * wait-free, but the queue as a whole is neither lock-free nor, were STALLED called empty,
- * linearizable.
+ * A producer that stops between exchange and link cuts its list: everything pushed after it stays
+ * hidden, though those pushes returned; drain goes on to the other lists, and says STALLED until it
+ * links. So the push is wait-free, but the queue as a whole is neither lock-free nor, were STALLED
+ * called empty, linearizable.
  */
 #include <errno.h>
 #include <stdlib.h>
 
-#include "queue.h"
+#include "shards.h"
 
-struct vyukov_queue {
-        struct queue head;
+struct list {
         alignas(QUEUE_LINE) _Atomic(struct queue_node *) newest; /* producers and consumer */
         alignas(QUEUE_LINE) struct queue_node *oldest;           /* the consumer's */
         struct queue_node stub;
 };
 
-static int vyukov_create(struct queue **out, const struct queue_config *config);
+struct vyukov_queue {
+        struct queue head;
+        unsigned list_count, by;
+        alignas(QUEUE_LINE) unsigned turn; /* the consumer's: the list that drain begins with */
+        struct list lists[];
+};
 
-static void vyukov_destroy(struct queue *base)
-{
-        free(base);
-}
-
-static inline struct queue_node *append(struct vyukov_queue *queue, struct queue_node *node)
+static inline struct queue_node *append(struct list *list, struct queue_node *node)
 {
         atomic_store_explicit(&node->next, NULL, memory_order_relaxed);
         /* Release: whoever appends after us writes our `next` after we cleared it. Acquire: we
          * write the previous node's `next` after append there cleared it. seq_cst, with the load in
          * take: an asymmetric or fenced sleeper may use it as its store-load fence. */
-        struct queue_node *previous = atomic_exchange(&queue->newest, node);
+        struct queue_node *previous = atomic_exchange(&list->newest, node);
         queue_step();
         /* Release, with the acquire in take: the request's content is seen through the link. */
         atomic_store_explicit(&previous->next, node, memory_order_release);
         return previous;
 }
 
-static enum queue_pushed vyukov_push(struct queue *base, unsigned producer, struct queue_node *node)
+static inline enum queue_pushed push(struct list *list, struct queue_node *node)
 {
-        (void)producer;
-        struct vyukov_queue *queue = (struct vyukov_queue *)base;
         /* The edge: EMPTY means that the stub was newest, so the first push after it finds the
          * stub. */
-        return append(queue, node) == &queue->stub ? QUEUE_PUSHED_FIRST : QUEUE_PUSHED;
+        return append(list, node) == &list->stub ? QUEUE_PUSHED_FIRST : QUEUE_PUSHED;
 }
 
 static inline struct queue_node *follow(struct queue_node *node)
@@ -65,67 +64,153 @@ static inline struct queue_node *follow(struct queue_node *node)
 }
 
 /* One node, or NULL with *left saying why there is none. */
-static inline struct queue_node *take(struct vyukov_queue *queue, enum queue_left *left)
+static inline struct queue_node *take(struct list *list, enum queue_left *left)
 {
-        struct queue_node *oldest = queue->oldest;
+        struct queue_node *oldest = list->oldest;
         struct queue_node *next = follow(oldest);
-        if (oldest == &queue->stub) {
+        if (oldest == &list->stub) {
                 if (!next) {
                         /* seq_cst, with the exchange in append: see there. */
-                        *left = atomic_load(&queue->newest) == oldest ? QUEUE_EMPTY : QUEUE_STALLED;
+                        *left = atomic_load(&list->newest) == oldest ? QUEUE_EMPTY : QUEUE_STALLED;
                         return NULL;
                 }
-                queue->oldest = oldest = next;
+                list->oldest = oldest = next;
                 next = follow(oldest);
         }
         if (!next) {
                 /* The last node: a producer may hold it as `previous` until something follows it.
                  * If nothing was appended yet, the stub is what follows. */
-                if (atomic_load_explicit(&queue->newest, memory_order_relaxed) == oldest)
-                        append(queue, &queue->stub);
+                if (atomic_load_explicit(&list->newest, memory_order_relaxed) == oldest)
+                        append(list, &list->stub);
                 next = follow(oldest);
                 if (!next) {
                         *left = QUEUE_STALLED;
                         return NULL;
                 }
         }
-        queue->oldest = next;
+        list->oldest = next;
         return oldest;
+}
+
+/*
+ * The lists in turn, each until it is empty, stalled, or max is reached. The next drain goes on
+ * where this one stopped; but a list that filled a drain alone gives its turn away, or its
+ * producers could keep the consumer there for ever.
+ */
+static inline struct queue_drained drain(
+        struct vyukov_queue *queue, unsigned list_count, struct queue_node **out, unsigned max)
+{
+        struct queue_drained drained = {0, QUEUE_EMPTY};
+        for (unsigned i = 0; i < list_count; i++) {
+                struct list *list = &queue->lists[list_count == 1 ? 0 : queue->turn];
+                enum queue_left left = QUEUE_MORE;
+                while (drained.count < max && (out[drained.count] = take(list, &left)))
+                        drained.count++;
+                if (left != QUEUE_EMPTY)
+                        drained.left = left; /* MORE ends the drain */
+                bool goes_on_here = left == QUEUE_MORE && i > 0;
+                if (list_count > 1 && !goes_on_here && ++queue->turn == list_count)
+                        queue->turn = 0;
+                if (left == QUEUE_MORE)
+                        break;
+        }
+        return drained;
+}
+
+static enum queue_pushed vyukov_push(struct queue *base, unsigned producer, struct queue_node *node)
+{
+        (void)producer;
+        return push(((struct vyukov_queue *)base)->lists, node);
 }
 
 static struct queue_drained vyukov_drain(struct queue *base, struct queue_node **out, unsigned max)
 {
+        return drain((struct vyukov_queue *)base, 1, out, max);
+}
+
+static enum queue_pushed sharded_push(
+        struct queue *base, unsigned producer, struct queue_node *node)
+{
         struct vyukov_queue *queue = (struct vyukov_queue *)base;
-        enum queue_left left = QUEUE_MORE;
-        unsigned count = 0;
-        while (count < max && (out[count] = take(queue, &left)))
-                count++;
-        return (struct queue_drained){count, left};
+        return push(&queue->lists[queue_shard_of(producer, queue->list_count, queue->by)], node);
+}
+
+static struct queue_drained sharded_drain(struct queue *base, struct queue_node **out, unsigned max)
+{
+        struct vyukov_queue *queue = (struct vyukov_queue *)base;
+        return drain(queue, queue->list_count, out, max);
+}
+
+static void vyukov_destroy(struct queue *base)
+{
+        free(base);
+}
+
+enum {
+        SHARDED_TRAITS = QUEUE_FIFO_PRODUCER | QUEUE_WAIT_FREE | QUEUE_SEES_EDGE | QUEUE_MAY_STALL,
+        VYUKOV_TRAITS = SHARDED_TRAITS | QUEUE_FIFO_GLOBAL,
+};
+
+static int create(struct queue **out, unsigned traits, unsigned list_count, unsigned by)
+{
+        size_t bytes = sizeof(struct vyukov_queue) + list_count * sizeof(struct list);
+        struct vyukov_queue *queue = aligned_alloc(QUEUE_LINE, bytes);
+        if (!queue)
+                return -ENOMEM;
+        *queue = (struct vyukov_queue){
+                .head.traits = queue_shards_traits(traits, list_count, by),
+                .list_count = list_count,
+                .by = by,
+        };
+        for (unsigned i = 0; i < list_count; i++) {
+                struct list *list = &queue->lists[i];
+                *list = (struct list){.oldest = &list->stub};
+                atomic_store_explicit(&list->newest, &list->stub, memory_order_relaxed);
+        }
+        *out = &queue->head;
+        return 0;
+}
+
+static int vyukov_create(struct queue **out, const struct queue_config *config)
+{
+        (void)config;
+        return create(out, VYUKOV_TRAITS, 1, QUEUE_BY_PRODUCER);
+}
+
+enum { KEY_SHARDS, KEY_BY };
+
+static const struct queue_key sharded_keys[] = {
+        [KEY_SHARDS] = QUEUE_KEY_SHARDS(16),
+        [KEY_BY] = QUEUE_KEY_BY,
+        {.name = NULL},
+};
+
+static int sharded_create(struct queue **out, const struct queue_config *config)
+{
+        return create(out, SHARDED_TRAITS, config->values[KEY_SHARDS], config->values[KEY_BY]);
 }
 
 static const struct queue_ops vyukov_ops = {
         .name = "vyukov",
         .summary = "one intrusive list, one exchange a push",
         .source = "D. Vyukov, 1024cores.net, 2010; nim-ffi pull request 98",
-        .traits = QUEUE_FIFO_GLOBAL | QUEUE_FIFO_PRODUCER | QUEUE_WAIT_FREE | QUEUE_SEES_EDGE |
-                  QUEUE_MAY_STALL,
+        .traits = VYUKOV_TRAITS,
         .create = vyukov_create,
         .destroy = vyukov_destroy,
         .push = vyukov_push,
         .drain = vyukov_drain,
 };
 
-static int vyukov_create(struct queue **out, const struct queue_config *config)
-{
-        (void)config;
-        struct vyukov_queue *queue = aligned_alloc(QUEUE_LINE, sizeof *queue);
-        if (!queue)
-                return -ENOMEM;
-        *queue = (struct vyukov_queue){.head.traits = vyukov_ops.traits};
-        queue->oldest = &queue->stub;
-        atomic_store_explicit(&queue->newest, &queue->stub, memory_order_relaxed);
-        *out = &queue->head;
-        return 0;
-}
+static const struct queue_ops sharded_vyukov_ops = {
+        .name = "sharded_vyukov",
+        .summary = "N intrusive lists, one exchange a push",
+        .source = "ours, N times vyukov",
+        .keys = sharded_keys,
+        .traits = SHARDED_TRAITS,
+        .create = sharded_create,
+        .destroy = vyukov_destroy,
+        .push = sharded_push,
+        .drain = sharded_drain,
+};
 
-const struct queue_ops *const vyukov_backends[] = {&vyukov_ops, NULL};
+const struct queue_ops *const vyukov_backends[] = {&vyukov_ops, &sharded_vyukov_ops, NULL};

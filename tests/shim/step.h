@@ -1,8 +1,9 @@
 /* SPDX-FileCopyrightText: 2026 the fanin authors */
 /* SPDX-License-Identifier: MIT */
 /*
- * queue_step for the libraries: the shims put it behind every exchange and successful
- * compare-and-swap, where a producer that stops leaves a half-done push. See queues/queue.h.
+ * queue_step for the libraries: the shims put it before every compare-and-swap, where a producer
+ * can be overtaken, and behind it if it succeeded, and behind every exchange, where a producer that
+ * stops leaves a half-done push. See queues/queue.h.
  */
 #ifndef FANIN_SHIM_STEP_H
 #define FANIN_SHIM_STEP_H

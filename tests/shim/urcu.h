@@ -52,6 +52,7 @@
 #define uatomic_cmpxchg(p, expected, v)                                                            \
         __extension__({                                                                            \
                 __typeof__(*(p)) shim_old = (expected);                                            \
+                shim_step();                                                                       \
                 if (__atomic_compare_exchange_n(                                                   \
                             (p), &shim_old, (v), 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))           \
                         shim_step();                                                               \
