@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: 2026 the fanin authors */
 /* SPDX-License-Identifier: MIT */
 /*
- * Contexts: create, destroy, stats, and the handles that name them; submit.c submits.
+ * Contexts: create, destroy, and the handles that name them; submit.c submits, stats.c counts.
  *
  * A handle is generation << 32 | slot. Live generations are odd; destroy makes the slot's even, the
  * next create odd again, and a slot whose generation would wrap is retired. Submit writes nothing
@@ -101,9 +101,15 @@ static int start_thread(struct context *context)
         return -error;
 }
 
-/* Queue, wake and thread; on failure nothing of them is left and *what names the refused part. */
-static int start(struct context *context, const struct fanin_options *options,
-        const struct spec *spec, const char **what)
+/* A sentence of what could not be made; the result. */
+static int cannot_make(const char *what, int error, char *why, size_t why_bytes)
+{
+        snprintf(why, why_bytes, "%s could not be made: %s", what, strerror(-error));
+        return error == -ENOMEM ? FANIN_NO_MEMORY : error == -EINVAL ? FANIN_INVALID : FANIN_SYSTEM;
+}
+
+static int make_queue(struct context *context, const struct fanin_options *options,
+        const struct spec *spec, char *why, size_t why_bytes)
 {
         struct queue_config config = {
                 .producers = options->producers,
@@ -112,26 +118,38 @@ static int start(struct context *context, const struct fanin_options *options,
                 .guards = producer_guards,
         };
         memcpy(config.values, spec->values, sizeof config.values);
-        *what = "the queue";
         int error = context->ops->create(&context->queue, &config);
-        if (error)
-                return error;
-        if (spec->wake == WAKE_EDGE && !(context->queue->traits & QUEUE_SEES_EDGE)) {
-                *what = "the queue, which does not see the edge as it is configured,";
-                context->ops->destroy(context->queue);
-                return -EINVAL;
+        if (error) {
+                char queue[SPEC_BYTES], what[SPEC_BYTES + 16];
+                spec_print_queue(spec, queue, sizeof queue);
+                snprintf(what, sizeof what, "queue '%s'", queue);
+                return cannot_make(what, error, why, why_bytes);
         }
-        *what = "the signal";
-        error = wake_create(&context->wake, spec->wake, spec->signal, options->poll_ms);
+        if (spec_check(spec, context->queue->traits, why, why_bytes))
+                return FANIN_OK;
+        context->ops->destroy(context->queue);
+        return FANIN_INVALID;
+}
+
+/* Queue, wake and thread; on failure nothing of them is left. */
+static int start(struct context *context, const struct fanin_options *options,
+        const struct spec *spec, char *why, size_t why_bytes)
+{
+        int result = make_queue(context, options, spec, why, why_bytes);
+        if (result)
+                return result;
+        const char *what = "the signal";
+        int error = wake_create(&context->wake, spec->wake, spec->signal, options->poll_ms,
+                context->ops, context->queue);
         if (!error) {
-                *what = "the FFI thread";
+                what = "the FFI thread";
                 error = start_thread(context);
                 if (!error)
-                        return 0;
+                        return FANIN_OK;
                 wake_destroy(&context->wake);
         }
         context->ops->destroy(context->queue);
-        return error;
+        return cannot_make(what, error, why, why_bytes);
 }
 
 static void publish(unsigned slot, struct context *context)
@@ -144,16 +162,8 @@ static void publish(unsigned slot, struct context *context)
 
 /* Sets what is 0 to its default; false: why says what is wrong. */
 static bool check_options(
-        struct fanin_options *options, struct spec *spec, char *why, size_t why_bytes)
+        struct fanin_options *options, const struct spec *spec, char *why, size_t why_bytes)
 {
-        if (!options->config) {
-                snprintf(why, why_bytes,
-                        "config is missing; allowed: "
-                        "queue[:key=value…][/wake[/signal[/alloc]]]");
-                return false;
-        }
-        if (!spec_parse(options->config, spec, why, why_bytes))
-                return false;
         if (!options->producers)
                 options->producers = FANIN_PRODUCERS_MAX;
         if (options->producers > FANIN_PRODUCERS_MAX)
@@ -182,39 +192,29 @@ static int create_in(unsigned slot, fanin_handle *handle, const struct fanin_opt
         const struct spec *spec, char *why, size_t why_bytes)
 {
         struct context *context = NULL;
-        const char *what = "the context";
         int error = new_context(&context, options, spec);
-        if (!error) {
+        int result = error ? cannot_make("the context", error, why, why_bytes) : FANIN_OK;
+        if (!result) {
                 uint32_t generation = 1 + atomic_load_explicit(&context_slots[slot].generation,
                                                   memory_order_relaxed); /* ours since reserve */
                 context->handle = (fanin_handle)generation << 32 | slot;
-                error = start(context, options, spec, &what);
+                result = start(context, options, spec, why, why_bytes);
         }
-        if (error) {
+        if (result) {
                 if (context)
                         free_context(context);
-                snprintf(why, why_bytes, "%s could not be made: %s", what, strerror(-error));
-                return error == -ENOMEM   ? FANIN_NO_MEMORY
-                       : error == -EINVAL ? FANIN_INVALID
-                                          : FANIN_SYSTEM;
+                return result;
         }
         publish(slot, context);
         *handle = context->handle;
         return FANIN_OK;
 }
 
-int fanin_create(
-        fanin_handle *handle, const struct fanin_options *given, char *why, size_t why_bytes)
+int context_create(fanin_handle *handle, const struct fanin_options *given, const struct spec *spec,
+        char *why, size_t why_bytes)
 {
         struct fanin_options options = *given;
-        struct spec spec;
-        char unread[1];
-        if (!why) {
-                why = unread;
-                why_bytes = sizeof unread;
-        }
-        *handle = 0;
-        if (!registry_check(why, why_bytes) || !check_options(&options, &spec, why, why_bytes))
+        if (!check_options(&options, spec, why, why_bytes))
                 return FANIN_INVALID;
         unsigned slot;
         pthread_mutex_lock(&context_lock);
@@ -225,10 +225,33 @@ int fanin_create(
                 snprintf(why, why_bytes, "%d contexts are live already", FANIN_CONTEXTS_MAX);
                 return FANIN_TOO_MANY_CONTEXTS;
         }
-        int result = create_in(slot, handle, &options, &spec, why, why_bytes);
+        int result = create_in(slot, handle, &options, spec, why, why_bytes);
         if (result)
                 release_slot(slot);
         return result;
+}
+
+int fanin_create(
+        fanin_handle *handle, const struct fanin_options *options, char *why, size_t why_bytes)
+{
+        struct spec spec;
+        char unread[1];
+        if (!why) {
+                why = unread;
+                why_bytes = sizeof unread;
+        }
+        *handle = 0;
+        if (!registry_check(why, why_bytes))
+                return FANIN_INVALID;
+        if (!options->config) {
+                snprintf(why, why_bytes,
+                        "config is missing; allowed: "
+                        "queue[:key=value…][/wake[/signal[/alloc]]]");
+                return FANIN_INVALID;
+        }
+        if (!spec_parse(options->config, &spec, why, why_bytes))
+                return FANIN_INVALID;
+        return context_create(handle, options, &spec, why, why_bytes);
 }
 
 static void wait_for_submits(fanin_handle handle, unsigned *snapshot)
@@ -276,68 +299,4 @@ int fanin_destroy(fanin_handle handle)
         free_context(context);
         release_slot(slot);
         return FANIN_OK;
-}
-
-static void add_lane(struct fanin_stats *stats, const struct lane *lane)
-{
-        stats->submits += counter_read(&lane->submits);
-        stats->refused += counter_read(&lane->refused);
-        stats->kept += counter_read(&lane->kept);
-        stats->flushes += counter_read(&lane->flushes);
-        stats->wakes += counter_read(&lane->wakes);
-        stats->wakes_elided += counter_read(&lane->wakes_elided);
-}
-
-int fanin_stats(fanin_handle handle, struct fanin_stats *stats)
-{
-        pthread_mutex_lock(&context_lock); /* keeps destroy from going past its first step */
-        struct context *context = context_find(handle);
-        *stats = (struct fanin_stats){0};
-        if (context) {
-                /* Acquire, with the release in ffi.c's sleep_and_serve; before the others. */
-                stats->ordered = !!(context->queue->traits & QUEUE_FIFO_PRODUCER);
-                stats->instead = context->queue->instead;
-                stats->asleep = atomic_load_explicit(&context->asleep, memory_order_acquire);
-                stats->completed = counter_read(&context->completed);
-                stats->cancelled = counter_read(&context->cancelled);
-                stats->late_wakes = counter_read(&context->late_wakes);
-                stats->lost_wakes = counter_read(&context->lost_wakes);
-                stats->stalls = counter_read(&context->stalls);
-                stats->stalled_ns = counter_read(&context->stalled_ns);
-                stats->drains = counter_read(&context->drains);
-                stats->largest_drain = counter_read(&context->largest_drain);
-                for (unsigned i = 0; i < context->producers; i++)
-                        add_lane(stats, &context->lanes[i]);
-        }
-        pthread_mutex_unlock(&context_lock);
-        return context ? FANIN_OK : FANIN_STALE;
-}
-
-const char *fanin_result_text(int result)
-{
-        switch (result) {
-        case FANIN_OK:
-                return "done";
-        case FANIN_STALE:
-                return "the handle's context is gone, or never was";
-        case FANIN_FULL:
-                return "no room for the request; it stays the caller's";
-        case FANIN_CANCELLED:
-                return "cancelled: the context was destroyed first";
-        case FANIN_REENTRANT:
-                return "not from a handler or callback: it would deadlock";
-        case FANIN_TOO_MANY_THREADS:
-                return "too many live threads have submitted: at most 4096 in the process, or the "
-                       "context's own limit";
-        case FANIN_TOO_MANY_CONTEXTS:
-                return "too many live contexts: at most 256";
-        case FANIN_INVALID:
-                return "the options are invalid";
-        case FANIN_NO_MEMORY:
-                return "no memory";
-        case FANIN_SYSTEM:
-                return "the system refused";
-        default:
-                return "the handler's own result";
-        }
 }

@@ -97,6 +97,11 @@ static inline struct context *context_find(fanin_handle handle)
 /* Zeroed memory on lines of its own, for free(); NULL: none. */
 void *context_lines(size_t bytes);
 
+/* fanin_create of a parsed configuration; options->config is not read, why not NULL. Tests hand
+ * over tables of queues and signals that are their own this way. */
+int context_create(fanin_handle *handle, const struct fanin_options *options,
+        const struct spec *spec, char *why, size_t why_bytes);
+
 /* Hands over what a producer has kept, with its wake: by that producer, or when it is excluded. */
 void context_flush(struct context *context, unsigned producer);
 

@@ -65,7 +65,7 @@ typedef int (*fanin_handler)(void *handler_data, const void *payload, size_t pay
 /* Zero means the default throughout. */
 struct fanin_options {
         /* queue[:key=value…][/wake[/signal[/alloc]]], for example "sharded_mutex:shards=64/edge".
-         * Defaults: wake pending, signal eventfd (poll: none), alloc malloc. Required. */
+         * Defaults: wake pending, signal eventfd (poll and own: none), alloc malloc. Required. */
         const char *config;
         unsigned producers; /* limit on producer indices in this context; FANIN_PRODUCERS_MAX */
         size_t backlog;     /* requests outstanding at most, over all producers; required by slab,
@@ -111,16 +111,19 @@ FANIN_API int fanin_destroy(fanin_handle handle);
  * After the last submit and callback:
  *      submits == completed + cancelled
  *      wakes + wakes_elided == submits - kept + flushes
+ * that is, each request or batch of them that became visible either sent a wake or didn't.
  */
 struct fanin_stats {
-        uint64_t submits;      /* accepted */
-        uint64_t refused;      /* FANIN_FULL or FANIN_NO_MEMORY */
-        uint64_t kept;         /* of the accepted: kept by the producer until a flush */
-        uint64_t flushes;      /* that handed something over */
-        uint64_t wakes;        /* sent */
-        uint64_t wakes_elided; /* not sent, since the policy (or the socketpair's peek) said so */
-        uint64_t completed;    /* handled, callback returned */
-        uint64_t cancelled;    /* callback with FANIN_CANCELLED returned */
+        uint64_t submits; /* accepted */
+        uint64_t refused; /* FANIN_FULL or FANIN_NO_MEMORY */
+        uint64_t kept;    /* of the accepted: kept by the producer until a flush */
+        uint64_t flushes; /* that handed something over */
+        uint64_t wakes;   /* sent (uv_async: handed to libuv, which may elide) */
+        /* Not sent, since the policy or the socketpair's peek said so. Under poll and own, which
+         * send nothing, that is all of them: the queue's own wakes are not the engine's. */
+        uint64_t wakes_elided;
+        uint64_t completed; /* handled, callback returned */
+        uint64_t cancelled; /* callback with FANIN_CANCELLED returned */
         uint64_t
                 late_wakes; /* the fallback poll found work of a producer still inside its submit */
         uint64_t lost_wakes; /* … and no producer was inside a submit: a bug */

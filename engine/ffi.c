@@ -1,13 +1,12 @@
 /* SPDX-FileCopyrightText: 2026 the fanin authors */
 /* SPDX-License-Identifier: MIT */
 /* The FFI thread: drains the queue, runs handler and callback, sleeps when wake.c says it may. */
-#include <sched.h>
 #include <stdlib.h>
 #include <time.h>
 
 #include "context.h"
 
-enum { BATCH = 256, RELAX_BEFORE_YIELD = 64 };
+enum { BATCH = 256 };
 
 static uint64_t now_ns(void)
 {
@@ -42,10 +41,7 @@ static struct queue_drained wait_for_push(struct context *context, struct queue_
         struct queue_drained drained = {0, QUEUE_STALLED};
         uint64_t start_ns = now_ns();
         for (unsigned spins = 1; !drained.count && drained.left == QUEUE_STALLED; spins++) {
-                if (spins % RELAX_BEFORE_YIELD)
-                        queue_relax();
-                else
-                        sched_yield();
+                queue_pause(spins);
                 drained = context->ops->drain(context->queue, out, BATCH);
         }
         counter_add(&context->stalls, 1);

@@ -259,8 +259,9 @@ static const struct signal_ops signal_pipe = {
 static const struct signal_ops signal_socketpair = {"socketpair",
         "datagram; peek, then send: the reference's path outside Linux", socketpair_create,
         fd_destroy, socketpair_send, fd_wait, fd_reset};
-const struct signal_ops signal_none = {"none", "nobody is woken (only with the policy poll)",
-        none_create, nothing_to_destroy, none_send, none_wait, none_reset};
+const struct signal_ops signal_none = {"none",
+        "nobody is woken (only with the policies poll and own)", none_create, nothing_to_destroy,
+        none_send, none_wait, none_reset};
 
 extern const struct signal_ops *const signal_signals[];
 const struct signal_ops *const signal_signals[] = {&signal_eventfd, &signal_futex, &signal_condvar,

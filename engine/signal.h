@@ -19,6 +19,7 @@ struct signal {
         alignas(128) pthread_mutex_t mutex;   /* condvar */
         pthread_cond_t condition;
         bool raised_under_mutex;
+        alignas(128) void *library; /* uv_async */
 };
 
 struct signal_ops {
@@ -26,13 +27,13 @@ struct signal_ops {
         int (*create)(struct signal *); /* 0 or -errno */
         void (*destroy)(struct signal *);
         /* Any thread. True: sent; false: it saw that the signal was raised already (socketpair
-         * only). */
+         * only; libuv sees it too, and doesn't say so). */
         bool (*send)(struct signal *);
         /* FFI thread. Blocks until raised, or timeout_ms (-1: for ever) has passed; false: it
          * passed. */
         bool (*wait)(struct signal *, int timeout_ms);
-        /* FFI thread. Lowers the signal; true: it was raised. Whatever was sent before is consumed.
-         */
+        /* FFI thread. Lowers the signal; true: it was raised. Whatever was sent before is consumed
+         * (uv_async: before the wait that it ended). */
         bool (*reset)(struct signal *);
 };
 

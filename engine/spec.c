@@ -143,30 +143,77 @@ static bool parse_queue(struct spec *spec, char *part, struct text why)
         return true;
 }
 
-/* What can't be honoured together is refused, never run as something else. */
-static bool check_combination(const struct spec *spec, struct text why)
+/* NULL: a queue with these traits can serve the policy; else why it can't. */
+static const char *wake_fault(const struct queue_ops *queue, unsigned traits, enum wake_policy wake)
 {
-        const char *queue = spec->queue->name;
-        if (spec->wake == WAKE_EDGE && !(spec->queue->traits & QUEUE_SEES_EDGE))
-                append(&why,
-                        "wake 'edge' needs a queue that sees the edge, and '%s' does not; "
-                        "allowed: every, pending, flag, poll",
-                        queue);
-        else if (spec->wake == WAKE_POLL && spec->queue->settle)
-                append(&why,
-                        "wake 'poll' can't serve '%s', whose push waits to be accepted; "
-                        "allowed: every, edge, pending, flag",
-                        queue);
-        else if (spec->wake == WAKE_POLL && spec->signal != &signal_none)
-                append(&why, "signal '%s' with wake 'poll' would never be sent; allowed: none",
-                        spec->signal->name);
-        else if (spec->wake != WAKE_POLL && spec->signal == &signal_none)
-                append(&why,
-                        "signal 'none' wakes nobody and wake '%s' needs a wake; allowed: "
-                        "eventfd, futex, condvar, pipe, socketpair",
-                        wake_policies[spec->wake].name);
-        else
+        unsigned needs = wake_policies[wake].needs;
+        if (needs & WAKE_NEEDS_EDGE && !(traits & QUEUE_SEES_EDGE))
+                return "it needs a queue that sees the edge";
+        if (needs & WAKE_NEEDS_NO_SETTLE && queue->settle)
+                return "its push waits to be accepted, and would for a poll's time";
+        if (needs & WAKE_NEEDS_HOOKS && !queue->wait)
+                return "it needs a queue that the FFI thread can wait in";
+        if (!(needs & WAKE_NEEDS_MEMBARRIER))
+                return NULL;
+        queue_guard_init();
+        return atomic_load_explicit(&queue_guard_fenced, memory_order_relaxed)
+                       ? "it needs the system call membarrier, which is refused here"
+                       : NULL;
+}
+
+static void append_item(struct text *list, const char *name, bool *more)
+{
+        append(list, "%s%s", *more ? ", " : "", name);
+        *more = true;
+}
+
+static void append_wakes(struct text *list, const struct queue_ops *queue, unsigned traits)
+{
+        bool more = false;
+        for (unsigned i = 0; i < WAKE_POLICIES; i++)
+                if (!wake_fault(queue, traits, (enum wake_policy)i))
+                        append_item(list, wake_policies[i].name, &more);
+}
+
+static void append_signals_that_wake(struct text *list)
+{
+        const struct signal_ops *ops;
+        bool more = false;
+        for (unsigned i = 0; (ops = registry_signal_at(i)); i++)
+                if (ops != &signal_none)
+                        append_item(list, ops->name, &more);
+}
+
+static bool check_signal(const struct spec *spec, struct text why)
+{
+        const struct wake_policy_facts *wake = &wake_policies[spec->wake];
+        bool sends = wake->needs & WAKE_NEEDS_SIGNAL;
+        if (sends == (spec->signal != &signal_none))
                 return true;
+        if (!sends) {
+                append(&why, "signal '%s' with wake '%s' would never be sent; allowed: none",
+                        spec->signal->name, wake->name);
+                return false;
+        }
+        append(&why,
+                "signal 'none' wakes nobody and wake '%s' needs a wake; allowed: ", wake->name);
+        append_signals_that_wake(&why);
+        return false;
+}
+
+/* What can't be honoured together is refused, never run as something else. */
+bool spec_check(const struct spec *spec, unsigned traits, char *why_at, size_t why_bytes)
+{
+        struct text why = {why_at, why_bytes};
+        const char *fault = wake_fault(spec->queue, traits, spec->wake);
+        if (!fault)
+                return check_signal(spec, why);
+        /* The queue as it is configured, if that made the difference. */
+        char queue[SPEC_BYTES];
+        spec_print_queue(spec, queue, sizeof queue);
+        append(&why, "wake '%s' can't serve '%s': %s; allowed: ", wake_policies[spec->wake].name,
+                traits == spec->queue->traits ? spec->queue->name : queue, fault);
+        append_wakes(&why, spec->queue, traits);
         return false;
 }
 
@@ -178,7 +225,8 @@ static bool parse_parts(char *parts[4], struct spec *spec, struct text why)
         if (wake < 0)
                 return false;
         spec->wake = (enum wake_policy)wake;
-        spec->signal = spec->wake == WAKE_POLL ? &signal_none : registry_signal_at(0);
+        bool sends = wake_policies[spec->wake].needs & WAKE_NEEDS_SIGNAL;
+        spec->signal = sends ? registry_signal_at(0) : &signal_none;
         if (parts[2]) {
                 int signal = choose("signal", parts[2], signal_name, why);
                 if (signal < 0)
@@ -189,7 +237,7 @@ static bool parse_parts(char *parts[4], struct spec *spec, struct text why)
         if (alloc < 0)
                 return false;
         spec->alloc = (enum spec_alloc)alloc;
-        return check_combination(spec, why);
+        return spec_check(spec, spec->queue->traits, why.at, why.left);
 }
 
 bool spec_parse(const char *text, struct spec *spec, char *why_at, size_t why_bytes)
@@ -215,7 +263,7 @@ bool spec_parse(const char *text, struct spec *spec, char *why_at, size_t why_by
         return parse_parts(parts, spec, why);
 }
 
-void spec_print(const struct spec *spec, char *text_at, size_t text_bytes)
+void spec_print_queue(const struct spec *spec, char *text_at, size_t text_bytes)
 {
         struct text text = {text_at, text_bytes};
         append(&text, "%s", spec->queue->name);
@@ -231,7 +279,14 @@ void spec_print(const struct spec *spec, char *text_at, size_t text_bytes)
                         choice = strchr(choice, '|') + 1;
                 append(&text, "%.*s", (int)strcspn(choice, "|"), choice);
         }
-        append(&text, "/%s/%s/%s", wake_policies[spec->wake].name, spec->signal->name,
+}
+
+void spec_print(const struct spec *spec, char *text_at, size_t text_bytes)
+{
+        char queue[SPEC_BYTES];
+        spec_print_queue(spec, queue, sizeof queue);
+        struct text text = {text_at, text_bytes};
+        append(&text, "%s/%s/%s/%s", queue, wake_policies[spec->wake].name, spec->signal->name,
                 spec_alloc_names[spec->alloc]);
 }
 

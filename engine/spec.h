@@ -29,6 +29,13 @@ enum { SPEC_BYTES = 256 };
  * allowed, also when the parts can't be honoured together. */
 bool spec_parse(const char *text, struct spec *spec, char *why, size_t why_bytes);
 
+/* The combination again, for a queue that is made: create may have cleared traits, the edge's among
+ * them. True, or why gets one sentence. */
+bool spec_check(const struct spec *spec, unsigned traits, char *why, size_t why_bytes);
+
+/* The queue's part of the canonical string. */
+void spec_print_queue(const struct spec *spec, char *text, size_t text_bytes);
+
 /* The canonical string, every key and part named. */
 void spec_print(const struct spec *spec, char *text, size_t text_bytes);
 

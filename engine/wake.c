@@ -32,27 +32,56 @@
  * second drain reads the queue. Both fence between, so one of them sees the other: the drain finds
  *          the request, or the push finds word 1. Only the winner of the exchange sends, once.
  *
+ * asym     flag without the push's fence: announce pays for both sides, with a membarrier
+ *          (queues/guard.h). It makes every running thread of the process execute a full fence at
+ *          some point of its own between two instructions; a thread that isn't running had one when
+ *          it was switched out. If that point comes before a push's look at word, the look sees the
+ *          1 that was stored before the membarrier. If it comes after, it comes after the push too,
+ *          whose writes precede the look (the compiler is kept to that by a signal fence), so the
+ *          second drain finds the request. All else is as under flag. What it costs: each sleep
+ *          takes a membarrier of 0.5 to 10 µs and interrupts the process's other running threads;
+ *          it pays when many submits share a sleep, and is worst for ping-pong. Where the kernel
+ *          has no membarrier it is refused (spec.c): the guard's own fence there comes before the
+ *          push, where it doesn't help.
+ *
  * poll     Nobody sends; wait is a timed sleep. A request waits at most poll_ms.
+ *
+ * own      Nobody sends: wait is the queue's, which returns when there may be something, and push
+ *          sees to that (queue.h). What wait takes out, the next drain hands back. Reset is another
+ *          look that doesn't wait: it says whether a wait that timed out missed a push by a hair,
+ *          which is no loss. If that look consumes an interrupt, nothing is lost either: what
+ *          destroy wrote before it is seen after it, and ffi_main looks before the next wait.
  *
  * The fallback poll (poll_ms > 0 under the others) bounds a lost wake and so would hide it: what it
  * finds is counted by ffi.c, as late if a producer was inside a submit, as lost if none was.
  */
 #include "wake.h"
 
-const struct wake_policy_text wake_policies[WAKE_POLICIES] = {
-        [WAKE_EVERY] = {"every", "wake on every submit"},
-        [WAKE_EDGE] = {"edge", "wake when the push found its list empty"},
-        [WAKE_PENDING] = {"pending", "wake unless a wake is on its way already"},
-        [WAKE_FLAG] = {"flag", "wake only while the FFI thread says that it sleeps"},
-        [WAKE_POLL] = {"poll", "never wake; the FFI thread looks every poll-ms"},
+const struct wake_policy_facts wake_policies[WAKE_POLICIES] = {
+        [WAKE_EVERY] = {"every", "wake on every submit", WAKE_NEEDS_SIGNAL},
+        [WAKE_EDGE] = {"edge", "wake when the push found its list empty",
+                WAKE_NEEDS_SIGNAL | WAKE_NEEDS_EDGE},
+        [WAKE_PENDING] = {"pending", "wake unless a wake is on its way already", WAKE_NEEDS_SIGNAL},
+        [WAKE_FLAG] = {"flag", "wake only while the FFI thread says that it sleeps",
+                WAKE_NEEDS_SIGNAL},
+        [WAKE_ASYM] = {"asym",
+                "flag with submit's fence traded for a membarrier a sleep (0.5-10 us, interrupts "
+                "all "
+                "running threads; worst for ping-pong)",
+                WAKE_NEEDS_SIGNAL | WAKE_NEEDS_MEMBARRIER},
+        [WAKE_POLL] = {"poll", "never wake; the FFI thread looks every poll-ms",
+                WAKE_NEEDS_NO_SETTLE},
+        [WAKE_OWN] = {"own", "the queue's own wait, for queues that have one", WAKE_NEEDS_HOOKS},
 };
 
-int wake_create(
-        struct wake *wake, enum wake_policy policy, const struct signal_ops *ops, int poll_ms)
+int wake_create(struct wake *wake, enum wake_policy policy, const struct signal_ops *ops,
+        int poll_ms, const struct queue_ops *queue_ops, struct queue *queue)
 {
         wake->policy = policy;
         wake->poll_ms = poll_ms ? poll_ms : -1;
         wake->ops = ops;
+        wake->queue_ops = queue_ops;
+        wake->queue = queue;
         atomic_store_explicit(&wake->word, 0, memory_order_relaxed);
         return ops->create(&wake->signal);
 }
@@ -60,6 +89,14 @@ int wake_create(
 void wake_destroy(struct wake *wake)
 {
         wake->ops->destroy(&wake->signal);
+}
+
+/* The FFI thread had announced its sleep, and of all who saw that we are the one to send. */
+static bool takes_announcement(struct wake *wake)
+{
+        return atomic_load_explicit(&wake->word, memory_order_relaxed) &&
+               /* Acquire and release: the winner's send follows the announcement. */
+               atomic_exchange_explicit(&wake->word, 0, memory_order_acq_rel);
 }
 
 bool wake_after_push(struct wake *wake, bool first)
@@ -79,9 +116,14 @@ bool wake_after_push(struct wake *wake, bool first)
         case WAKE_FLAG:
                 /* With the fence in wake_announce: store buffering, see above. */
                 atomic_thread_fence(memory_order_seq_cst);
-                if (!atomic_load_explicit(&wake->word, memory_order_relaxed) ||
-                        /* Acquire and release: the winner's send follows the announcement. */
-                        !atomic_exchange_explicit(&wake->word, 0, memory_order_acq_rel))
+                if (!takes_announcement(wake))
+                        return false;
+                break;
+        case WAKE_ASYM:
+                /* The compiler's order; the membarrier in wake_announce supplies the processor's.
+                 */
+                atomic_signal_fence(memory_order_seq_cst);
+                if (!takes_announcement(wake))
                         return false;
                 break;
         default:
@@ -92,32 +134,47 @@ bool wake_after_push(struct wake *wake, bool first)
 
 void wake_interrupt(struct wake *wake)
 {
-        wake->ops->send(&wake->signal);
+        if (wake->policy == WAKE_OWN)
+                wake->queue_ops->interrupt(wake->queue);
+        else
+                wake->ops->send(&wake->signal);
+}
+
+static bool announces(const struct wake *wake)
+{
+        return wake->policy == WAKE_FLAG || wake->policy == WAKE_ASYM;
 }
 
 bool wake_announce(struct wake *wake)
 {
-        if (wake->policy != WAKE_FLAG)
+        if (!announces(wake))
                 return false;
         atomic_store_explicit(&wake->word, 1, memory_order_relaxed);
-        /* With the fence in wake_after_push: store buffering, see above. */
-        atomic_thread_fence(memory_order_seq_cst);
+        /* With the fence, or the signal fence, in wake_after_push: store buffering, see above. */
+        if (wake->policy == WAKE_FLAG)
+                atomic_thread_fence(memory_order_seq_cst);
+        else
+                queue_guard_barrier();
         return true;
 }
 
 void wake_retract(struct wake *wake)
 {
-        if (wake->policy == WAKE_FLAG)
+        if (announces(wake))
                 atomic_store_explicit(&wake->word, 0, memory_order_relaxed);
 }
 
 bool wake_wait(struct wake *wake)
 {
+        if (wake->policy == WAKE_OWN)
+                return wake->queue_ops->wait(wake->queue, wake->poll_ms);
         return wake->ops->wait(&wake->signal, wake->poll_ms);
 }
 
 bool wake_reset(struct wake *wake)
 {
+        if (wake->policy == WAKE_OWN)
+                return wake->queue_ops->wait(wake->queue, 0);
         /* Here, not in wake_wait: from now on pushes elide, so ffi.c reads the guards before, lest
          * an honest elision count as a lost wake. */
         wake_retract(wake);

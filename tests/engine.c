@@ -243,10 +243,16 @@ static void test_invalid_options(void **state)
                         "7", "8 "},
                 {{.config = "mutex", .backlog = (size_t)FANIN_BACKLOG_MAX + 1}, "backlog",
                         "1073741825", "1073741824"},
-                {{.config = "faa/edge"}, "wake 'edge'", "'faa'", "every, pending, flag, poll"},
+                {{.config = "faa/edge"}, "wake 'edge'",
+                        "'faa': it needs a queue that sees the edge",
+                        "allowed: every, pending, flag, "},
                 {{.config = "handshake/poll", .poll_ms = 1}, "wake 'poll'", "'handshake'",
-                        "every, edge, pending, flag"},
-                {{.config = "mutex/every/none"}, "signal 'none'", "'every'", "eventfd, futex"},
+                        "allowed: every, edge, pending, flag"},
+                {{.config = "mutex/own"}, "wake 'own'", "'mutex'", "allowed: every, edge"},
+                {{.config = "mutex/own/eventfd"}, "wake 'own'", "'mutex'", "poll"},
+                {{.config = "mutex/every/none"}, "signal 'none'", "'every'",
+                        "eventfd, futex, condvar, pipe, socketpair"},
+                {{.config = "mutex/asym/none"}, "signal 'none'", "'asym'", "eventfd, futex"},
                 {{.config = "mutex/poll/eventfd", .poll_ms = 1}, "signal 'eventfd'", "'poll'",
                         "none"},
         };
@@ -269,6 +275,42 @@ static void test_invalid_options(void **state)
                 assert_memory_equal(tiny, why, sizeof tiny - 1);
                 assert_int_equal(tiny[sizeof tiny - 1], '\0');
         }
+}
+
+/* What the table promises and this configuration doesn't. */
+
+static const struct queue_ops *seeing;
+
+static int create_blind(struct queue **out, const struct queue_config *config)
+{
+        int error = seeing->create(out, config);
+        if (!error)
+                (*out)->traits &= ~(unsigned)QUEUE_SEES_EDGE;
+        return error;
+}
+
+static void test_edge_is_cleared(void **state)
+{
+        (void)state;
+        begin("a queue that doesn't see the edge as it is configured");
+        struct spec spec;
+        char why[512] = "";
+        fanin_handle handle;
+        assert_true(spec_parse("sharded_mutex:shards=3/edge", &spec, why, sizeof why));
+        seeing = spec.queue;
+        struct queue_ops blind = *seeing;
+        blind.create = create_blind;
+        spec.queue = &blind;
+        const struct fanin_options options = {.producers = PRODUCERS};
+        assert_int_equal(context_create(&handle, &options, &spec, why, sizeof why), FANIN_INVALID);
+        if (!strstr(why, "wake 'edge' can't serve 'sharded_mutex:shards=3") ||
+                !strstr(why, "sees the edge; allowed: every, pending, flag"))
+                fail_msg("'%s' doesn't name what is refused and what is allowed", why);
+        spec.wake = WAKE_PENDING;
+        assert_int_equal(context_create(&handle, &options, &spec, why, sizeof why), FANIN_OK);
+        assert_int_equal(fanin_submit(handle, NULL, 0, NULL, NULL), FANIN_OK);
+        assert_account(handle, 1, 0, false);
+        stop(handle);
 }
 
 static void test_result_text(void **state)
@@ -697,12 +739,18 @@ static unsigned race_accepted(void)
 /* Destroyed after 0 to 4 further requests; 0 is while the racers find the new handle. */
 static void race_cycle(unsigned cycle)
 {
-        static const char *const wakes[] = {"every/eventfd", "pending/futex", "flag/condvar"};
+        enum { WAKES = 4 };
+        const char *wakes[WAKES] = {"every/eventfd", "pending/futex", "flag/condvar", "asym/pipe"};
         static unsigned queues = 1;
         while (registry_at(queues))
                 queues++;
-        begin("%s/%s/%s", registry_at(cycle % queues)->name, wakes[cycle / queues % 3],
-                spec_alloc_names[cycle / queues / 3 % SPEC_ALLOCS]);
+        const struct queue_ops *ops = registry_at(cycle % queues);
+        if (ops->wait)
+                wakes[WAKES - 1] = "own/none";
+        else if (atomic_load(&queue_guard_fenced))
+                wakes[WAKES - 1] = "flag/pipe";
+        begin("%s/%s/%s", ops->name, wakes[cycle / queues % WAKES],
+                spec_alloc_names[cycle / queues / WAKES % SPEC_ALLOCS]);
         unsigned before = race_accepted();
         atomic_store(&race.alive, true);
         atomic_store(&race.handle, start(doing, NULL, NULL));
@@ -842,6 +890,7 @@ int main(void)
                 cmocka_unit_test(test_content),
                 cmocka_unit_test(test_neither_handler_nor_callback),
                 cmocka_unit_test(test_invalid_options),
+                cmocka_unit_test(test_edge_is_cleared),
                 cmocka_unit_test(test_result_text),
                 cmocka_unit_test(test_contexts_max),
                 cmocka_unit_test(test_producers_limit),
