@@ -16,6 +16,7 @@ static const char help[] =
         "  list    the queues with their promises, the wake policies, signals, allocations\n"
         "  run     measure configurations over producer counts: table, CSV, JSON, run directory\n"
         "  gate    the reference's scaling gate, with a second criterion\n"
+        "  bars    what each queue adds to a submit, and the bars that some are held to\n"
         "  sample  one sample, as `run` executes it\n\n"
         "Each has its --help. Start with:  fanin run --config reference --producers 1,8,64\n\n"
         "exit: 0 done, 1 a gate or check failed, 2 usage, 3 inconclusive, 4 a correctness rule\n"
@@ -46,7 +47,9 @@ int main(int argc, char **argv)
                 return run_main(argc - 1, argv + 1, argc, argv);
         if (!strcmp(argv[1], "gate"))
                 return gate_main(argc - 1, argv + 1, argc, argv);
+        if (!strcmp(argv[1], "bars"))
+                return bars_main(argc - 1, argv + 1, argc, argv);
         if (!strcmp(argv[1], "sample"))
                 return sample_command(argc - 1, argv + 1);
-        die("'%s' is not a command; allowed: list, run, gate, sample", argv[1]);
+        die("'%s' is not a command; allowed: list, run, gate, bars, sample", argv[1]);
 }

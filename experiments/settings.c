@@ -184,18 +184,19 @@ struct row {
         unsigned uses;
 };
 
-enum { FOR_ANY = FOR_RUN | FOR_GATE | FOR_SAMPLE };
+enum { FOR_ANY = FOR_RUN | FOR_GATE | FOR_SAMPLE | FOR_BARS };
 
 static const struct row rows[ROWS] = {
         [CONFIG] = {"config", "C[,C…]",
                 "queue[:key=value…][/wake[/signal[/alloc]]], see `fanin list`; "
                 "`reference` is the published three",
-                FOR_ANY},
+                FOR_RUN | FOR_GATE | FOR_SAMPLE},
         [PRODUCERS] = {"producers", "N[,N…]", "producer counts, 1 to 4096 (1,2,4,8)",
-                FOR_RUN | FOR_SAMPLE},
+                FOR_RUN | FOR_SAMPLE | FOR_BARS},
         [PER_PRODUCER] = {"per-producer", "auto|N", "requests per producer and round (auto)",
                 FOR_RUN | FOR_SAMPLE},
-        [SAMPLES] = {"samples", "N", "samples per cell; a sample is a process (7)", FOR_RUN},
+        [SAMPLES] = {"samples", "N", "samples per cell; a sample is a process (7)",
+                FOR_RUN | FOR_BARS},
         [MIN_TIME] = {"min-time", "S", "a sample repeats rounds until so much submit time (0.2)",
                 FOR_ANY},
         [MAX_SAMPLE] = {"max-sample", "S", "… or so much wall time, drains included (1)", FOR_ANY},
@@ -210,10 +211,11 @@ static const struct row rows[ROWS] = {
         [MAX_BACKLOG] = {"max-backlog", "BYTES", "memory of a round's requests (256M)", FOR_ANY},
         [PIN] = {"pin", "none|compact|scatter", "where threads run (none)", FOR_ANY},
         [CPUS] = {"cpus", "N[,N…]", "CPUs to pin to, the FFI thread's first", FOR_SAMPLE},
-        [SEED] = {"seed", "N", "of the order of the cells (1)", FOR_RUN | FOR_GATE},
+        [SEED] = {"seed", "N", "of the order of the cells (1)", FOR_RUN | FOR_GATE | FOR_BARS},
         [FORMAT] = {"format", "table|csv|json", "what stdout gets (table)", FOR_RUN},
-        [OUT] = {"out", "DIR", "also writes a run directory; it must not exist", FOR_RUN},
-        [QUICK] = {"quick", NULL, "marks the run as a quick one", FOR_RUN},
+        [OUT] = {"out", "DIR", "also writes a run directory; it must not exist",
+                FOR_RUN | FOR_BARS},
+        [QUICK] = {"quick", NULL, "marks the run as a quick one", FOR_RUN | FOR_BARS},
         [MIN_SHARE] = {"min-share", "X", "of the `private` ceiling's rate at the last count (0.1)",
                 FOR_GATE},
         [HELP] = {"help", NULL, "this", FOR_ANY},
@@ -236,6 +238,14 @@ static const char *const introductions[] = {
                 "  FFI_SUBMIT_THREADS     producer counts, first is the base, last the peak "
                 "(1,2,4,8)\n"
                 "  FFI_SCALING_GATE       0: report only (1)\n\n",
+        [FOR_BARS] = "usage: fanin bars [option…]\n\n"
+                     "What each queue adds to a submit: producer CPU ns beside those of `private`, "
+                     "which\n"
+                     "has no queue, with slab, under the wake policies that cost a producer least; "
+                     "at 1,\n"
+                     "2, 8, 32 and 100 producers. Then the bars that lanes, percpu and ck_ring are "
+                     "held\n"
+                     "to, each figure beside its bar. `make bench-queues` runs it.\n\n",
         [FOR_SAMPLE] = "usage: fanin sample --config C --producers N [option…]\n\n"
                        "One sample, as `fanin run` executes it; prints key=value pairs.\n\n",
 };
@@ -400,7 +410,7 @@ void settings_parse(struct settings *settings, enum settings_use use, int argc, 
         }
         if (optind < argc)
                 die("'%s' is not an option of `fanin %s`; see its --help", argv[optind], argv[0]);
-        if (!settings->config_count && use != FOR_GATE)
+        if (!settings->config_count && use & (FOR_RUN | FOR_SAMPLE))
                 die("--config is missing; see `fanin %s --help` and `fanin list`", argv[0]);
         if (settings->deadline_s == 0)
                 settings->deadline_s = 20 + 10 * settings->max_sample_s;

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: 2026 the fanin authors */
 /* SPDX-License-Identifier: MIT */
-/* What a measurement is asked to do: the options of `run`, `gate` and `sample`, and their parsing.
- */
+/* What a measurement is asked to do: the options of `run`, `gate`, `bars` and `sample`, and
+ * their parsing. */
 #ifndef FANIN_SETTINGS_H
 #define FANIN_SETTINGS_H
 
@@ -49,7 +49,7 @@ struct settings {
         unsigned forward_count;
 };
 
-enum settings_use { FOR_RUN = 1, FOR_GATE = 2, FOR_SAMPLE = 4 };
+enum settings_use { FOR_RUN = 1, FOR_GATE = 2, FOR_SAMPLE = 4, FOR_BARS = 8 };
 
 /* Fills in the defaults. */
 void settings_init(struct settings *);

@@ -35,14 +35,30 @@ struct median median_of(double *values, size_t count)
         };
 }
 
-struct median median_ratio(const struct median *a, const struct median *b)
+/* Both: a's interval with the other end of b's. */
+static struct median combined(const struct median *a, const struct median *b)
 {
         double coverage = a->coverage + b->coverage - 1;
         return (struct median){
-                .median = a->median / b->median,
-                .lo = a->lo / b->hi,
-                .hi = a->hi / b->lo,
                 .coverage = coverage > 0 ? coverage : 0,
                 .count = a->count < b->count ? a->count : b->count,
         };
+}
+
+struct median median_difference(const struct median *a, const struct median *b)
+{
+        struct median difference = combined(a, b);
+        difference.median = a->median - b->median;
+        difference.lo = a->lo - b->hi;
+        difference.hi = a->hi - b->lo;
+        return difference;
+}
+
+struct median median_ratio(const struct median *a, const struct median *b)
+{
+        struct median ratio = combined(a, b);
+        ratio.median = a->median / b->median;
+        ratio.lo = a->lo / b->hi;
+        ratio.hi = a->hi / b->lo;
+        return ratio;
 }

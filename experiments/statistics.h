@@ -24,4 +24,7 @@ struct median median_of(double *values, size_t count);
  * at least 1 - (1 - a's) - (1 - b's). */
 struct median median_ratio(const struct median *a, const struct median *b);
 
+/* a - b, its interval as conservatively. */
+struct median median_difference(const struct median *a, const struct median *b);
+
 #endif

@@ -57,8 +57,10 @@ static void fill_cell(struct cell *cell, const struct row *const *rows, unsigned
         cell->complete_per_s = median_over(rows, count, values, complete_rate);
         cell->overlap = median_over(rows, count, values, overlap).median;
         cell->wakes_per_submit = median_over(rows, count, values, wakes_per_submit).median;
-        cell->cpu_ns_per_submit = median_over(rows, count, values, cpu_ns_per_submit).median;
+        cell->cpu_ns_per_submit = median_over(rows, count, values, cpu_ns_per_submit);
         cell->running = median_over(rows, count, values, running).median;
+        for (unsigned i = 0; i < count; i++)
+                cell->refused += rows[i]->refused;
         free(values);
 }
 
@@ -141,7 +143,9 @@ void summary_free(struct summary *summary)
         N(wakes_per_submit, cell->wakes_per_submit)                                                \
         N(overlap_median, cell->overlap)                                                           \
         N(producers_running_median, cell->running)                                                 \
-        N(producer_cpu_ns_per_submit_median, cell->cpu_ns_per_submit)
+        N(producer_cpu_ns_per_submit_median, cell->cpu_ns_per_submit.median)                       \
+        N(producer_cpu_ns_per_submit_lo, cell->cpu_ns_per_submit.lo)                               \
+        N(producer_cpu_ns_per_submit_hi, cell->cpu_ns_per_submit.hi)
 
 bool summary_print_csv(FILE *file, const struct summary *summary)
 {

@@ -12,9 +12,10 @@
 struct cell {
         const char *config; /* a row's */
         unsigned producers, samples_ok, samples_bad;
-        struct median submit_per_s, vs_1_producer, complete_per_s;
+        struct median submit_per_s, vs_1_producer, complete_per_s, cpu_ns_per_submit;
+        uint64_t refused; /* in all of them: the queue was full */
         /* medians */
-        double wakes_per_submit, overlap, cpu_ns_per_submit, running;
+        double wakes_per_submit, overlap, running;
 };
 
 struct summary {

@@ -3,11 +3,12 @@
 # SPDX-License-Identifier: MIT
 #
 # plot.sh RUN [DIR FORMAT...] draws the figure of the run directory RUN into DIR (RUN itself) in
-# each FORMAT: svg and png by default, pdf for the paper. Exits: 0 drawn, 1 no gnuplot or it failed,
+# each FORMAT: svg and png by default, pdf for the paper. FIGURE=collapse|queues|shards|wake says
+# which; else the directory's name does (queues, or ending in -queues), or it is collapse. Exits: 0 drawn, 1 no gnuplot or it failed,
 # 2 usage, or data that cannot be drawn. A figure is there whole or not at all.
 #
 # No name or text from outside becomes code: paths and facts go by environment, and gnuplot reads
-# what collapse.awk has checked and written under fixed names, in a directory of its own.
+# what an awk script has checked and written under fixed names, in a directory of its own.
 set -eu
 unset CDPATH
 export LC_ALL=C # decimal points
@@ -26,6 +27,29 @@ shift "$(($# > 1 ? 2 : 1))"
 [ $# -gt 0 ] || set -- svg png
 command -v gnuplot >/dev/null || fail 1 'gnuplot is missing: apt-get install gnuplot-nox'
 
+figure=${FIGURE:-$(basename -- "$run" | sed 's/.*-//')}
+case $figure in
+queues)
+        layout=dots
+        export MEASURE=producer_cpu_ns_per_submit ROW_PARTS=1 SORTED=yes FANIN_UNIT=1 \
+                FANIN_TITLE='What a submit costs its producer' FANIN_AXIS='CPU ns per submit'
+        ;;
+wake)
+        layout=dots
+        export MEASURE=submit_per_s ROW_PARTS=2 SORTED=no FANIN_UNIT=1000000 \
+                FANIN_TITLE='Submit rate by queue, wake policy and signal' FANIN_AXIS='M submits/s'
+        ;;
+shards)
+        layout=shards
+        export MEASURE=producer_cpu_ns_per_submit FANIN_TITLE='The lock or the shards?'
+        ;;
+*)
+        [ -z "${FIGURE-}" ] || [ "$FIGURE" = collapse ] ||
+                fail 2 "FIGURE can't be '$FIGURE'; allowed: collapse, queues, shards, wake"
+        figure=collapse layout=collapse
+        ;;
+esac
+
 export SUMMARY="$run/summary.csv"
 data=$(cd -- "${FANIN_DATA:-$plots/../experiments/data}" && pwd)
 export PUBLISHED="$data/published/nim-ffi-apple-m5-2026-06-25.csv"
@@ -37,7 +61,11 @@ tmp=$(mktemp -d "$out/.plot.XXXXXX")
 trap 'rm -rf "$tmp"' EXIT
 trap 'exit 1' HUP INT TERM
 cd "$tmp"
-awk -f "$plots/csv.awk" -f "$plots/collapse.awk" "$SUMMARY" "$PUBLISHED"
+if [ $layout = collapse ]; then
+        awk -f "$plots/csv.awk" -f "$plots/collapse.awk" "$SUMMARY" "$PUBLISHED"
+else
+        awk -f "$plots/csv.awk" -f "$plots/$layout.awk" "$SUMMARY"
+fi
 
 : >machine
 [ ! -f "$run/machine.json" ] || awk -f "$plots/machine.awk" "$run/machine.json" >machine
@@ -50,28 +78,31 @@ commit=$(fact commit | cut -c 1-12)
 case $(fact dirty) in true) commit="$commit and changes" ;; esac
 export FANIN_MACHINE="${cpu:-unknown CPU}, ${date:-undated}, commit ${commit:-unknown}"
 
-FANIN_CURVES=$(wc -l <curves)
+case $layout in
+dots) FANIN_CURVES=$(wc -l <lines) ;;
+*) FANIN_CURVES=$(wc -l <curves) ;;
+esac
 export FANIN_CURVES
 
 draw() { # as FORMAT, into the file named NAME
-        FANIN_FORMAT=$1 gnuplot -d "$plots/style.gp" "$plots/collapse.gp" >"$2" && [ -s "$2" ]
+        FANIN_FORMAT=$1 gnuplot -d "$plots/style.gp" "$plots/$layout.gp" >"$2" && [ -s "$2" ]
 }
 
 for format; do
         case $format in
-        svg | pdf) draw "$format" figure || fail 1 "gnuplot could not draw $format" ;;
+        svg | pdf) draw "$format" drawn || fail 1 "gnuplot could not draw $format" ;;
         png)
                 if gnuplot -e 'set terminal pngcairo' 2>/dev/null; then
-                        draw png figure
+                        draw png drawn
                 elif gnuplot -e 'set terminal png' 2>/dev/null; then
-                        draw png-plain figure
+                        draw png-plain drawn
                 else
                         echo "this gnuplot has no png terminal: svg only" >&2
-                        rm -f "$out/collapse.png" # an older one would not be this run's
+                        rm -f "$out/$figure.png" # an older one would not be this run's
                         continue
                 fi || fail 1 'gnuplot could not draw png'
                 ;;
         *) fail 2 "format $format: not one of svg, png, pdf" ;;
         esac
-        mv figure "$out/collapse.$format"
+        mv drawn "$out/$figure.$format"
 done
