@@ -54,7 +54,9 @@ BACKEND_PACKAGES := $(call packages_of,$(BACKENDS) $(SIGNALS))
 pkg = $(if $1,$(shell pkg-config $2 $1 2>/dev/null))
 PKG_CFLAGS := $(call pkg,$(PACKAGES) $(BACKEND_PACKAGES),--cflags)
 LIB_LIBS := $(call pkg,$(call packages_of,$(LIB_BACKENDS) $(SIGNALS)),--libs)
-QUEUE_LIBS := $(call pkg,$(BACKEND_PACKAGES),--libs) $(if $(filter %.cpp,$(BACKENDS)),-lstdc++)
+# C++'s run time; clang, as it links for C, leaves out UBSan's part for C++.
+UBSAN_CXX := $(if $(findstring undefined,$(SANITIZE)),$(if $(findstring clang,$(shell $(CC) --version)),-fsanitize-link-c++-runtime))
+QUEUE_LIBS := $(call pkg,$(BACKEND_PACKAGES),--libs) $(if $(filter %.cpp,$(BACKENDS)),-lstdc++ $(UBSAN_CXX))
 LIBS := $(QUEUE_LIBS) $(call pkg,$(PACKAGES),--libs) -lm
 
 ENGINE := $(filter-out $(SIGNAL_FILES),$(sort $(wildcard engine/*.c))) $(SIGNALS)
@@ -71,7 +73,7 @@ BROKEN_O := $(call objects,step,$(BROKEN))
 PROGRAM_O := $(call objects,release,$(PROGRAM))
 TESTED_O := $(filter-out %/main.o,$(PROGRAM_O))
 
-.PHONY: all test tests check lint asan tsan bench_ffi_submit collapse plot paper deps install clean help FORCE
+.PHONY: all test tests check lint asan tsan bench_ffi_submit bench-queues collapse plot paper deps install clean help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -100,6 +102,9 @@ $(BUILD)/step/%.o: %.cpp $(BUILD)/flags
 # Concurrency Kit counts generations in a char * that starts at NULL, which clang's UBSan reports.
 ifneq ($(filter address%undefined,$(SANITIZE)),)
 $(BUILD)/release/queues/ck_fifo.o $(BUILD)/step/queues/ck_fifo.o: EXTRA = -fno-sanitize=pointer-overflow
+# liburcu's end of a stack is no node's address, and urcu-bp's readers lie less aligned than they say.
+$(foreach q,wfstack rculfqueue,$(BUILD)/release/queues/$q.o $(BUILD)/step/queues/$q.o): \
+	EXTRA = -fno-sanitize=alignment
 endif
 
 # Rebuilds when the flags or the compiler change.
@@ -145,7 +150,7 @@ $(BUILD)/%.o: $(BUILD)/%.c $(BUILD)/flags
 # What machine.json says of the build.
 COMMIT = $(shell git rev-parse --verify HEAD 2>/dev/null || echo unknown)
 DIRTY = $(shell test -z "$$(git status --porcelain 2>/dev/null)"; echo $$?)
-VERSIONS = $(foreach p,liburcu ck $(PACKAGES),$p=$(shell pkg-config --modversion $p 2>/dev/null || echo none))
+VERSIONS = $(foreach p,$(sort liburcu ck $(PACKAGES) $(BACKEND_PACKAGES)),$p=$(shell pkg-config --modversion $p 2>/dev/null || echo none))
 $(BUILD)/release/experiments/machine.o: EXTRA = -DFANIN_COMMIT='"$(COMMIT)"' -DFANIN_DIRTY=$(DIRTY) \
 	-DFANIN_CFLAGS='"$(FLAGS)"' -DFANIN_LIB_VERSIONS='"$(VERSIONS)"'
 $(BUILD)/release/experiments/machine.o: $(BUILD)/commit
@@ -236,6 +241,35 @@ collapse: deps
 	+@$(MAKE) --no-print-directory all
 	@experiments/collapse.sh $(BUILD)
 
+# Who gets through when a producer stops inside its push: linked with queue_step, so not in fanin.
+STALLED_O := $(call objects,step,$(sort $(wildcard experiments/stalled/*.c)))
+$(BUILD)/stalled: $(STALLED_O) $(STEP_O) $(BUILD)/registry.o
+	@echo '  CC   $@'
+	$(Q)$(CC) $(FLAGS) $^ -o $@ $(LIBS)
+
+.PHONY: stalled docs new-queue contract
+tests: $(BUILD)/stalled
+stalled: $(BUILD)/stalled
+	@experiments/stalled.sh $(BUILD)
+
+# The generated parts of queues/README.md.
+docs: $(BUILD)/fanin $(BUILD)/stalled
+	@experiments/docs.sh $(BUILD) >$(BUILD)/queues.md
+	@cp $(BUILD)/queues.md queues/README.md
+
+# NAME=foo: a new backend to start from, and its contract test.
+new-queue:
+	@queues/new_queue.sh "$$NAME"
+
+contract: $(BUILD)/tests/contract
+	@$< --backend "$$NAME"
+
+# What each queue adds to a submit, and the bars. OUT=DIR keeps the run.
+bench-queues:
+	@experiments/deps.sh build peers
+	+@$(MAKE) --no-print-directory all
+	$(BUILD)/fanin bars $(if $(OUT),--out "$(OUT)")
+
 plot:
 	plots/plot.sh "$(RUN)"
 
@@ -248,14 +282,14 @@ deps:
 SCRIPTS := $(wildcard */*.sh) .ci/run
 lint:
 	@experiments/deps.sh lint
-	clang-format --dry-run -Werror $(filter-out $(BUILD)/%,$(wildcard */*.[ch] */*/*.[ch]))
+	clang-format --dry-run -Werror $(filter-out $(BUILD)/%,$(wildcard */*.[ch] */*/*.[ch] */*/*.[ch]pp))
 	shellcheck $(SCRIPTS)
 	cppcheck --quiet --error-exitcode=1 --std=c11 --inline-suppr -j2 \
 		--enable=warning,performance,portability --suppressions-list=.cppcheck \
 		-D__x86_64__ -D_GNU_SOURCE engine queues experiments tests/*.c tests/contract tests/broken
-	clang-tidy --quiet $(ENGINE) $(BACKENDS) $(PROGRAM) \
+	clang-tidy --quiet $(ENGINE) $(filter %.c,$(BACKENDS)) $(PROGRAM) $(wildcard experiments/*/*.c) \
 		$(filter-out tests/caller/%,$(wildcard tests/*.c tests/*/*.c)) -- \
-		-std=c11 -D_GNU_SOURCE -DQUEUE_STEP -U__clang_analyzer__ $(PKG_CFLAGS) # or ck hides half of itself
+		-std=c11 -D_GNU_SOURCE -DQUEUE_STEP $(SHIMS) -U__clang_analyzer__ $(PKG_CFLAGS) # or ck hides half of itself
 
 clean:
 	rm -rf $(BUILD)
@@ -264,7 +298,10 @@ help:
 	@echo 'make collapse          the main experiment: data, plot, table (QUICK=1, SIGNAL=socketpair)'
 	@echo 'make test              all tests; asan, tsan: the same under sanitizers; lint'
 	@echo 'make                   build/fanin, build/libfanin.a, build/libfanin.so'
+	@echo 'make bench-queues      what each queue adds to a submit, and the bars that some are held to'
 	@echo 'make bench_ffi_submit  the scaling gate under the name of the reference'
+	@echo 'make new-queue NAME=foo, make contract NAME=foo   a new backend, and whether it keeps its promises'
+	@echo 'make stalled           parks a producer inside its push, in every backend; docs: its table in queues/README.md'
 	@echo 'make plot RUN=dir      the figure of a run directory'
 	@echo 'make paper             paper/build/fanin.pdf, from committed data'
 	@echo 'make install           PREFIX=/usr/local DESTDIR='

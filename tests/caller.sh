@@ -17,7 +17,7 @@ usr=$stage/usr
 # The flags that BUILD was made with, so that what is stale is made with them again, and nothing else
 # is made at all.
 made_with=$(cat "$build/flags")
-compiler=${made_with%% -std=*}
+compiler=${made_with%% *}
 options=${made_with#* -D_GNU_SOURCE }
 options=${options%% -pthread *}
 sanitizers=$(echo "$made_with" | tr ' ' '\n' | grep '^-fsanitize=' || true)

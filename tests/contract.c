@@ -5,11 +5,13 @@
  *
  *     contract [--backend NAME] [--check NAME] [--hang-s SECONDS]
  *
- * Each check runs at 1, 2, 3, 5, 7, 48 and 100 producers, and, for a backend with keys, at two of
- * those with each key at its other values. It demands a minimum of work done and asserts no time.
- * Linked with objects that have queue_step, producers are parked mid-push; with release objects
- * those checks are skipped, and all others see the code that is measured.
+ * Each check runs at 1, 2, 3, 5, 7, 48 and 100 producers, and, for a backend with keys, at 3 or 48
+ * with each key at its other values, and with all keys at other values at once. It demands a
+ * minimum of work done and asserts no time. Linked with objects that have queue_step, producers are
+ * parked mid-push; with release objects those checks are skipped, and all others see the code that
+ * is measured.
  */
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,6 +22,7 @@
 
 #include <cmocka.h>
 
+#include "../engine/spec.h"
 #include "contract/checks.h"
 #include "contract/report.h"
 
@@ -29,32 +32,54 @@ enum { STEPS = 1 };
 enum { STEPS = 0 };
 #endif
 
-static const unsigned producer_counts[] = {1, 2, 3, 5, 7, 48, 100};
-static const unsigned variant_counts[] = {3, 48};
+/* Ended by 0. The long checks run at fewer; ThreadSanitizer, which judges by what happens before
+ * what, needs no crowd to see a race. */
+static const unsigned all_counts[] = {1, 2, 3, 5, 7, 48, 100, 0};
+static const unsigned few_counts[] = {1, 2, 7, 48, 0};
+static const unsigned variant_counts[] = {48, 3}; /* in turn: a number's least value at 48 */
 
 static const struct check {
         const char *name;
         void (*run)(const struct check_case *);
-        unsigned trait; /* it concerns only queues with this one; 0: all */
-        bool flushes;   /* … and only those that have flush */
-        bool steps;     /* it needs queue_step */
+        unsigned traits; /* it concerns only queues with one of these; 0: all */
+        bool flushes;    /* … and only those that have flush */
+        bool waits;      /* … or wait */
+        bool steps;      /* it needs queue_step */
+        bool moves;      /* … and this, two CPUs */
+        bool few;        /* few_counts do */
 } checks[] = {
         {.name = "order", .run = check_order},
+        {.name = "migrates", .run = check_migrates, .traits = QUEUE_FIFO_PRODUCER, .moves = true},
         {.name = "drain", .run = check_drain},
-        {.name = "full", .run = check_full, .trait = QUEUE_BOUNDED},
+        {.name = "full", .run = check_full, .traits = QUEUE_BOUNDED, .few = true},
         {.name = "kept", .run = check_kept, .flushes = true},
         {.name = "destroy", .run = check_destroy},
-        {.name = "cells", .run = check_cells},
-        {.name = "handed_back", .run = check_handed_back},
+        {.name = "cells", .run = check_cells, .few = true},
+        {.name = "parked", .run = check_parked, .steps = true, .few = true},
+        {.name = "overtaken",
+                .run = check_overtaken,
+                .traits = QUEUE_WAIT_FREE | QUEUE_LOCK_FREE,
+                .steps = true},
+        {.name = "handed_back", .run = check_handed_back, .few = true},
         {.name = "exactly_once", .run = check_exactly_once},
-        {.name = "global_order", .run = check_global_order, .trait = QUEUE_FIFO_GLOBAL},
-        {.name = "edge", .run = check_edge, .trait = QUEUE_SEES_EDGE},
-        {.name = "ping_pong", .run = check_ping_pong, .trait = QUEUE_SEES_EDGE},
-        {.name = "parked", .run = check_parked, .steps = true},
+        {.name = "global_order",
+                .run = check_global_order,
+                .traits = QUEUE_FIFO_GLOBAL,
+                .few = true},
+        {.name = "edge", .run = check_edge, .traits = QUEUE_SEES_EDGE},
+        {.name = "ping_pong", .run = check_ping_pong, .traits = QUEUE_SEES_EDGE},
+        {.name = "waits", .run = check_waits, .waits = true},
+        {.name = "waits_crowd", .run = check_waits_crowd, .waits = true},
         {.name = "succession", .run = check_succession},
 };
 
-enum { CHECKS = sizeof checks / sizeof *checks, LABEL_BYTES = 96 };
+enum {
+        CHECKS = sizeof checks / sizeof *checks,
+        VARIANT_COUNTS = sizeof variant_counts / sizeof *variant_counts,
+        LABEL_BYTES = 96,
+};
+
+static uint64_t spent_ns[CHECKS];
 
 struct job {
         const struct queue_ops *ops;
@@ -62,13 +87,24 @@ struct job {
         char label[LABEL_BYTES];
 };
 
-static void run_at(
-        const struct job *job, const unsigned *values, const char *variant, unsigned producers)
+/* values NULL: the keys' defaults. */
+static void run_at(const struct job *job, const unsigned *values, unsigned producers)
 {
-        const struct check_case is = {.ops = job->ops, .values = values, .producers = producers};
-        report_begin(job->ops->name, variant, job->check->name, producers);
+        struct spec spec = {.queue = job->ops};
+        const struct queue_key *keys = job->ops->keys;
+        for (unsigned k = 0; keys && keys[k].name; k++)
+                spec.values[k] = values ? values[k] : keys[k].otherwise;
+        const struct check_case is = {.ops = job->ops,
+                .values = spec.values,
+                .defaults = !values,
+                .producers = producers};
+        char configuration[SPEC_BYTES];
+        spec_print_queue(&spec, configuration, sizeof configuration);
+        uint64_t began_ns = report_now_ns();
+        report_begin(values ? configuration : job->ops->name, job->check->name, producers);
         job->check->run(&is);
         const char *failure = report_end();
+        spent_ns[job->check - checks] += report_now_ns() - began_ns;
         if (failure)
                 fail_msg("%s", failure);
 }
@@ -77,51 +113,94 @@ static void run_at(
  * that the run is about memory. */
 static bool other_value(const struct queue_key *key, unsigned i, unsigned *value)
 {
-        if (!key->choices) {
-                unsigned far = key->otherwise < key->max / 4 ? key->otherwise * 4 : key->max;
-                *value = i ? far : key->min;
-                return i < 2;
+        unsigned count = 2;
+        if (key->choices) {
+                count = 1;
+                for (const char *at = key->choices; *at; at++)
+                        count += *at == '|';
+                *value = i;
+        } else if (i) {
+                *value = key->otherwise < key->max / 4 ? key->otherwise * 4 : key->max;
+        } else {
+                *value = key->min;
         }
-        *value = i;
-        unsigned count = 1;
-        for (const char *at = key->choices; *at; at++)
-                count += *at == '|';
         return i < count;
 }
 
-static void run_variants(const struct job *job, const unsigned *defaults)
+/* Each key at each of its other values, then all at their last, since some show only together
+ * (shards=4 and by=cpu). */
+static void run_variants(const struct job *job)
 {
         const struct queue_key *keys = job->ops->keys;
-        for (unsigned k = 0; keys && keys[k].name; k++) {
-                unsigned values[QUEUE_KEYS_MAX];
+        unsigned defaults[QUEUE_KEYS_MAX] = {0}, values[QUEUE_KEYS_MAX], last[QUEUE_KEYS_MAX] = {0};
+        unsigned k, variants = 0;
+        for (k = 0; keys[k].name; k++)
+                defaults[k] = last[k] = keys[k].otherwise;
+        for (k = 0; keys[k].name; k++) {
                 memcpy(values, defaults, sizeof values);
                 for (unsigned i = 0; other_value(&keys[k], i, &values[k]); i++) {
-                        char variant[LABEL_BYTES];
                         if (values[k] == keys[k].otherwise)
                                 continue;
-                        snprintf(variant, sizeof variant, ":%s=%u", keys[k].name, values[k]);
-                        for (unsigned n = 0; n < sizeof variant_counts / sizeof(unsigned); n++)
-                                run_at(job, values, variant, variant_counts[n]);
+                        last[k] = values[k];
+                        run_at(job, values, variant_counts[variants++ % VARIANT_COUNTS]);
                 }
         }
+        if (k > 1)
+                run_at(job, last, variant_counts[variants % VARIANT_COUNTS]);
+}
+
+/* Why it can't run here; NULL: it can. */
+static const char *unable(const struct job *job)
+{
+        cpu_set_t allowed;
+        if (REPORT_TSAN && job->ops->seen == QUEUE_UNSEEN)
+                return "ThreadSanitizer can't see how it synchronises (QUEUE_UNSEEN)";
+        if (job->check->steps && !STEPS)
+                return "release objects have no queue_step";
+        if (job->check->moves && !sched_getaffinity(0, sizeof allowed, &allowed) &&
+                CPU_COUNT(&allowed) < 2)
+                return "there is only one CPU to run on, so no other to move to";
+        return NULL;
+}
+
+/* Says why once, for all the jobs in a row that it concerns. */
+static void skip_job(const struct job *job, const char *why)
+{
+        static const char *said;
+        static const struct queue_ops *said_of;
+        bool whole = job->ops->seen == QUEUE_UNSEEN && REPORT_TSAN;
+        if (said != why || (whole && said_of != job->ops))
+                printf("SKIP: %s: %s\n", whole ? job->ops->name : job->check->name, why);
+        said = why;
+        said_of = job->ops;
+        skip();
 }
 
 static void test_job(void **state)
 {
         const struct job *job = *state;
-        unsigned values[QUEUE_KEYS_MAX] = {0};
-        if (job->check->steps && !STEPS)
-                skip();
-        for (unsigned k = 0; job->ops->keys && job->ops->keys[k].name; k++)
-                values[k] = job->ops->keys[k].otherwise;
-        for (unsigned n = 0; n < sizeof producer_counts / sizeof(unsigned); n++)
-                run_at(job, values, "", producer_counts[n]);
-        run_variants(job, values);
+        const unsigned *counts = job->check->few || REPORT_TSAN ? few_counts : all_counts;
+        const char *why = unable(job);
+        if (why)
+                skip_job(job, why);
+        for (; *counts; counts++)
+                run_at(job, NULL, *counts);
+        if (job->ops->keys)
+                run_variants(job);
 }
 
 static bool concerns(const struct check *check, const struct queue_ops *ops)
 {
-        return (!check->trait || ops->traits & check->trait) && (!check->flushes || ops->flush);
+        return (!check->traits || ops->traits & check->traits) && (!check->flushes || ops->flush) &&
+               (!check->waits || ops->wait);
+}
+
+static void say_seconds(void)
+{
+        printf("seconds:");
+        for (unsigned i = 0; i < CHECKS; i++)
+                printf(" %s %.1f", checks[i].name, (double)spent_ns[i] / 1e9);
+        printf("\n");
 }
 
 static int run_table(const char *backend, const char *check)
@@ -146,6 +225,7 @@ static int run_table(const char *backend, const char *check)
                         .name = job->label, .test_func = test_job, .initial_state = job};
         }
         int failed = _cmocka_run_group_tests("contract", tests, count, NULL, NULL);
+        say_seconds();
         free(tests);
         free(jobs);
         return failed || !count;

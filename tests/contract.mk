@@ -9,8 +9,8 @@ CONTRACT_RELEASE_O := $(CONTRACT:%.c=$(BUILD)/release/%.o)
 
 CONTRACT_PROGRAMS := $(BUILD)/tests/contract $(BUILD)/tests/contract_release \
 	$(BUILD)/tests/contract_broken $(BUILD)/tests/mutants
-# What `make check` runs of them.
-CONTRACT_TESTS := $(filter-out %/contract_broken,$(CONTRACT_PROGRAMS))
+# What `make check` runs of them: two side by side, which takes two thirds of the time.
+CONTRACT_TESTS := $(BUILD)/tests/contract+$(BUILD)/tests/contract_release $(BUILD)/tests/mutants
 
 $(BUILD)/tests/contract: $(CONTRACT_O) $(STEP_O) $(BUILD)/registry.o
 $(BUILD)/tests/contract_release: $(CONTRACT_RELEASE_O) $(RELEASE_O) $(BUILD)/registry.o

@@ -29,6 +29,6 @@ awk -F, '
 grep -o '](\([^)]*\))' README.md | sed 's/^](//; s/)$//' | while read -r link; do
 	[ -e "$link" ] || fail "it links to $link, which is not there"
 done
-grep -o 'make [a-z_]*' README.md | sort -u | while read -r _ target; do
+grep -o 'make [a-z_][a-z_-]*' README.md | sort -u | while read -r _ target; do
 	make -n "$target" >/dev/null 2>&1 || [ "$target" = plot ] || fail "make $target is no target"
 done

@@ -19,6 +19,7 @@ struct honest {
         pthread_mutex_t lock;
         struct queue_node *first, *last;
         unsigned pushes, drained;  /* so far, of requests, with the one at hand */
+        unsigned capacity;         /* of who has one */
         struct queue_node *memory; /* a mutant's own */
 };
 

@@ -10,6 +10,7 @@
 struct pair {
         struct queue head;
         struct queue *lists[2];
+        int home;            /* a CPU, of who shards by it */
         unsigned attached[]; /* how often, by producer */
 };
 

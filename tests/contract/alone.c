@@ -8,29 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#ifdef __GLIBC__
-#if __GLIBC_PREREQ(2, 33)
-#include <malloc.h>
-#define HAVE_MALLINFO2
-#endif
-#endif
-
-#include "checks.h"
+#include "alone.h"
 #include "report.h"
 
-enum { BURST = 600, FULL_WITHIN = 1 << 18 };
+enum { BURST = 600, FULL_WITHIN = 1 << 19 };
 
-static bool open_alone(struct subject *subject, const struct check_case *is, unsigned quota,
-        size_t backlog, enum subject_fate fate)
+bool alone_open(struct subject *subject, const struct check_case *is, struct subject_plan plan)
 {
-        const struct subject_plan plan = {
-                .ops = is->ops,
-                .values = is->values,
-                .producers = is->producers,
-                .quota = quota,
-                .fate = fate,
-                .backlog = backlog,
-        };
+        plan.ops = is->ops;
+        plan.values = is->values;
+        plan.producers = is->producers;
         if (!subject_open(subject, &plan))
                 return false;
         for (unsigned i = 0; i < is->producers; i++)
@@ -50,7 +37,7 @@ static unsigned at_once(const struct subject *subject, unsigned count)
         return subject->ops->settle ? 1 : count;
 }
 
-static enum queue_pushed push(struct subject *subject, unsigned producer, struct request *request)
+enum queue_pushed alone_push(struct subject *subject, unsigned producer, struct request *request)
 {
         queue_guard_enter(&subject->guards[producer]);
         enum queue_pushed pushed = subject_push(subject, producer, request);
@@ -58,7 +45,7 @@ static enum queue_pushed push(struct subject *subject, unsigned producer, struct
         return pushed;
 }
 
-static void flush_all(struct subject *subject)
+void alone_flush(struct subject *subject)
 {
         for (unsigned i = 0; i < subject->producers; i++) {
                 if (!subject->lanes[i].attached)
@@ -78,7 +65,7 @@ static unsigned push_some(struct subject *subject, unsigned count, uint32_t *ran
                 struct request *request = subject_request(subject, producer);
                 if (ids)
                         ids[i] = producer * subject->quota + request->sequence;
-                if (push(subject, producer, request) == QUEUE_FULL) {
+                if (alone_push(subject, producer, request) == QUEUE_FULL) {
                         free(request);
                         return i;
                 }
@@ -93,24 +80,37 @@ static void settle_last(struct subject *subject)
                 subject_settle(subject, subject->log[subject->handed - 1] / subject->quota);
 }
 
+void alone_check_order(
+        const struct subject *subject, unsigned before, const unsigned *ids, unsigned count)
+{
+        for (unsigned i = 0; i < count && subject->traits & QUEUE_FIFO_GLOBAL; i++)
+                if (!report_failed() && subject->log[before + i] != ids[i])
+                        report_failure("claims FIFO_GLOBAL, but is not global FIFO: one thread "
+                                       "pushed under many indices, and out came, as the %u-th of "
+                                       "%u, producer %u's request %u, where producer %u's %u was "
+                                       "next",
+                                i + 1, count, subject->log[before + i] / subject->quota,
+                                subject->log[before + i] % subject->quota, ids[i] / subject->quota,
+                                ids[i] % subject->quota);
+}
+
 void check_order(const struct check_case *is)
 {
         enum { ROUNDS = 4 };
         struct subject subject;
         uint32_t random = is->producers;
         unsigned ids[BURST];
-        if (!open_alone(&subject, is, ROUNDS * BURST, BURST, SUBJECT_KEEP))
+        if (!alone_open(&subject, is,
+                    (struct subject_plan){
+                            .quota = ROUNDS * BURST, .backlog = BURST, .fate = SUBJECT_KEEP}))
                 return;
         for (unsigned round = 0; round < ROUNDS; round++) {
                 unsigned before = subject.handed;
                 unsigned count = push_some(&subject, at_once(&subject, BURST), &random, ids);
-                flush_all(&subject);
+                alone_flush(&subject);
                 subject_drain_rest(&subject, 64);
                 settle_last(&subject);
-                for (unsigned i = 0; i < count && subject.traits & QUEUE_FIFO_GLOBAL; i++)
-                        if (!report_failed() && subject.log[before + i] != ids[i])
-                                report_failure("not global FIFO: what one thread pushed under many "
-                                               "indices came out in another order");
+                alone_check_order(&subject, before, ids, count);
         }
         subject_close(&subject);
 }
@@ -121,12 +121,13 @@ void check_drain(const struct check_case *is)
         enum { GRANTS = sizeof grants / sizeof *grants };
         struct subject subject;
         uint32_t random = is->producers;
-        if (!open_alone(&subject, is, 2 * GRANTS * BURST, (size_t)2 * BURST, SUBJECT_REUSE))
+        if (!alone_open(&subject, is,
+                    (struct subject_plan){.quota = 2 * GRANTS * BURST, .backlog = 2 * BURST}))
                 return;
         subject_drain_rest(&subject, 1);
         for (unsigned i = 0; i < GRANTS && !report_failed(); i++) {
                 push_some(&subject, at_once(&subject, BURST), &random, NULL);
-                flush_all(&subject);
+                alone_flush(&subject);
                 if (subject_drain(&subject, 0).left == QUEUE_EMPTY)
                         report_failure("drain with a max of 0 says EMPTY with %u requests left",
                                 subject_visible(&subject) - subject.handed);
@@ -137,7 +138,7 @@ void check_drain(const struct check_case *is)
                 /* Between what it took and what it has handed out, more comes. */
                 if (!subject.ops->settle)
                         push_some(&subject, BURST / 2, &random, NULL);
-                flush_all(&subject);
+                alone_flush(&subject);
                 subject_drain_rest(&subject, grants[i]);
                 settle_last(&subject);
                 subject_drain_rest(&subject, grants[i]);
@@ -152,7 +153,7 @@ static unsigned fill(struct subject *subject)
                 unsigned producer = i % subject->producers;
                 struct request *request = subject_request(subject, producer), copy;
                 memcpy(&copy, request, sizeof copy);
-                if (push(subject, producer, request) != QUEUE_FULL) {
+                if (alone_push(subject, producer, request) != QUEUE_FULL) {
                         if (i + 1 < FULL_WITHIN && !report_failed())
                                 continue;
                         report_failure("never FULL in %d pushes, though BOUNDED", FULL_WITHIN);
@@ -170,22 +171,24 @@ void check_full(const struct check_case *is)
         enum { ROUNDS = 2 }; /* the second goes around the ring's end */
         struct subject subject;
         unsigned quota = (ROUNDS * FULL_WITHIN + ROUNDS) / is->producers + 2;
-        if (!open_alone(&subject, is, quota, 0, SUBJECT_REUSE))
+        if (!alone_open(&subject, is, (struct subject_plan){.quota = quota}))
                 return;
-        for (unsigned round = 0; round < ROUNDS && !report_failed(); round++) {
+        for (unsigned round = 0;
+                round < ROUNDS && subject.traits & QUEUE_BOUNDED && !report_failed(); round++) {
                 unsigned producer = fill(&subject);
-                flush_all(&subject);
+                alone_flush(&subject);
                 for (bool room = false; !room && !report_failed();) {
                         /* One drained is room, or at the latest all. */
                         struct queue_drained drained = subject_drain(&subject, 1);
                         struct request *request = subject_request(&subject, producer);
-                        room = push(&subject, producer, request) != QUEUE_FULL;
+                        room = alone_push(&subject, producer, request) != QUEUE_FULL;
                         if (!room)
                                 free(request);
                         if (!room && drained.left == QUEUE_EMPTY)
-                                report_failure("FULL, though drain says EMPTY");
+                                report_failure(
+                                        "push returned FULL, though drain had just said EMPTY");
                 }
-                flush_all(&subject);
+                alone_flush(&subject);
                 subject_drain_rest(&subject, 7);
         }
         subject_close(&subject);
@@ -196,7 +199,8 @@ void check_kept(const struct check_case *is)
         enum { ROUNDS = 3 };
         struct subject subject;
         uint32_t random = is->producers;
-        if (!open_alone(&subject, is, ROUNDS * BURST, BURST, SUBJECT_REUSE))
+        if (!alone_open(
+                    &subject, is, (struct subject_plan){.quota = ROUNDS * BURST, .backlog = BURST}))
                 return;
         for (unsigned round = 0; round < ROUNDS && !report_failed(); round++) {
                 push_some(&subject, BURST, &random, NULL);
@@ -209,7 +213,8 @@ void check_kept(const struct check_case *is)
                         bool wake = subject_flush(&subject, i);
                         queue_guard_leave(&subject.guards[i]);
                         if (kept && !wake)
-                                report_failure("flush into an EMPTY queue says no wake is owed");
+                                report_failure(
+                                        "flush into an EMPTY queue says that no wake is owed");
                         subject_drain_rest(&subject, 7);
                 }
         }
@@ -244,12 +249,12 @@ void check_destroy(const struct check_case *is)
         while (count < BURST && !report_failed()) {
                 unsigned producer = check_random(&random) % attached;
                 queued[count] = subject_request(&subject, producer);
-                if (push(&subject, producer, queued[count]) == QUEUE_FULL) {
+                if (alone_push(&subject, producer, queued[count]) == QUEUE_FULL) {
                         free(queued[count]);
                         break;
                 }
                 if (++count == BURST / 2) {
-                        flush_all(&subject);
+                        alone_flush(&subject);
                         subject_drain(&subject, 7); /* it may have taken more than it hands out */
                 }
         }
@@ -272,35 +277,4 @@ void check_destroy(const struct check_case *is)
                 free(queued[i]);
         }
         subject_forget(&subject);
-}
-
-void check_cells(const struct check_case *is)
-{
-#ifdef HAVE_MALLINFO2
-        enum { WARM = 64, COUNT = 1024, BYTES_PER_REQUEST = 8 };
-        struct subject subject;
-        struct request *requests[WARM + COUNT];
-        if (is->ops->settle || is->ops->cell_bytes || REPORT_SANITIZED ||
-                !open_alone(&subject, is, WARM + COUNT, WARM + COUNT, SUBJECT_KEEP))
-                return;
-        size_t before = 0;
-        for (unsigned i = 0; i < WARM + COUNT; i++)
-                requests[i] = malloc(sizeof **requests);
-        for (unsigned i = 0; i < WARM + COUNT; i++) {
-                if (i == WARM)
-                        before = mallinfo2().uordblks + mallinfo2().hblkhd;
-                unsigned producer = i % is->producers;
-                atomic_store(&subject.lanes[producer].spare, requests[i]);
-                if (push(&subject, producer, subject_request(&subject, producer)) == QUEUE_FULL)
-                        break;
-        }
-        size_t grown = mallinfo2().uordblks + mallinfo2().hblkhd - before;
-        if (grown / COUNT >= BYTES_PER_REQUEST)
-                report_failure("cell_bytes is 0, yet %d pushes allocated %zu bytes", COUNT, grown);
-        flush_all(&subject);
-        subject_drain_rest(&subject, 64);
-        subject_close(&subject);
-#else
-        (void)is;
-#endif
 }

@@ -35,11 +35,12 @@ static void blame(struct crowd *crowd)
 {
         unsigned missing = subject_visible(&crowd->subject) - crowd->subject.handed;
         if (subject_drain(&crowd->subject, 1).count)
-                report_failure("lost wake: drain said EMPTY, %u requests came, and no push that "
-                               "returned said PUSHED_FIRST",
+                report_failure(
+                        "lost wake: claims SEES_EDGE, but after drain said EMPTY %u requests "
+                        "came, and no push that returned said PUSHED_FIRST",
                         missing);
         else
-                report_failure("EMPTY with %u requests not handed back: lost", missing);
+                report_failure("drain said EMPTY with %u requests not handed back: lost", missing);
 }
 
 static bool finished(const struct crowd *crowd)
@@ -80,20 +81,46 @@ static bool sleep_until_woken(struct crowd *crowd)
         return true;
 }
 
+static void drain_to_empty(struct crowd *crowd)
+{
+        unsigned before = crowd->subject.handed;
+        struct queue_drained drained;
+        do {
+                drained = subject_drain(&crowd->subject, SUBJECT_BATCH_MAX);
+                if (drained.left == QUEUE_STALLED)
+                        sched_yield();
+                if (met(crowd))
+                        atomic_store(&crowd->stop, true);
+                look_at_clock(crowd);
+        } while (drained.left != QUEUE_EMPTY && !report_failed());
+        crowd->cycles += crowd->subject.handed > before;
+}
+
 void crowd_consume_sleeping(struct crowd *crowd)
 {
-        while (!report_failed() && sleep_until_woken(crowd)) {
-                unsigned before = crowd->subject.handed;
-                struct queue_drained drained;
-                do {
-                        drained = subject_drain(&crowd->subject, SUBJECT_BATCH_MAX);
-                        if (drained.left == QUEUE_STALLED)
-                                sched_yield();
-                        if (met(crowd))
-                                atomic_store(&crowd->stop, true);
-                        look_at_clock(crowd);
-                } while (drained.left != QUEUE_EMPTY && !report_failed());
-                crowd->cycles += crowd->subject.handed > before;
+        while (!report_failed() && sleep_until_woken(crowd))
+                drain_to_empty(crowd);
+}
+
+void crowd_consume_waiting(struct crowd *crowd)
+{
+        const unsigned patience_ms = (unsigned)(report_patience_ns() / 1000000);
+        const struct subject *subject = &crowd->subject;
+        report_hangs_as("drain says neither EMPTY nor hands anything back, or wait outlasts its "
+                        "timeout");
+        for (;;) {
+                drain_to_empty(crowd);
+                /* Past here, the last producer interrupts the wait. */
+                if (report_failed() || finished(crowd))
+                        return;
+                uint64_t began_ns = report_now_ns();
+                subject->ops->wait(subject->queue, (int)patience_ms);
+                uint64_t ms = (report_now_ns() - began_ns) / 1000000;
+                /* Whatever it says: it may have looked when it woke. */
+                if (ms >= patience_ms && subject_visible(subject) > subject->handed)
+                        report_failure("lost wake: wait slept for its whole timeout of %u ms, with "
+                                       "%u requests queued whose pushes had returned",
+                                patience_ms, subject_visible(subject) - subject->handed);
         }
 }
 
@@ -106,7 +133,8 @@ void crowd_consume_polling(struct crowd *crowd)
                 unsigned visible = choice / 4 % 4 ? 0 : subject_visible(&crowd->subject);
                 struct queue_drained drained = subject_drain(&crowd->subject, grants[choice % 4]);
                 if (drained.left == QUEUE_EMPTY && crowd->subject.handed < visible)
-                        report_failure("EMPTY, though %u requests whose push had returned before "
+                        report_failure("drain said EMPTY (E1), though %u requests whose push had "
+                                       "returned before "
                                        "the drain began are left",
                                 visible - crowd->subject.handed);
                 if (!drained.count)

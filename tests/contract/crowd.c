@@ -9,11 +9,17 @@
 #include "crowd.h"
 
 enum {
-        VOLUME = REPORT_SANITIZED ? 20000 : 40000, /* requests of a run that polls */
-        MINIMUM = 10000,                           /* hand-backs that a run demands */
+        VOLUME = 20000, /* requests of a run that polls */
+        MINIMUM = 5000, /* hand-backs that a run demands */
         PING_PONG_MINIMUM = 2000,
         SETTLE_VOLUME = 1000, /* the same where each push waits for its hand-off */
         SETTLE_MINIMUM = 500,
+        /* The same of QUEUE_SPINS: with more producers than CPUs a push may take the scheduler's
+         * whole round. */
+        SPINS_VOLUME = 10000,
+        SPINS_MINIMUM = 200,
+        SPINS_CYCLES = 10,
+        SPINS_PATIENCE = 4,    /* times as long until it counts as hanging */
         CYCLES = 100,          /* EMPTY → wake, that a run with a sleeping consumer demands */
         EDGE_VOLUME = 1 << 18, /* it lasts until it has them, or to the cap */
 };
@@ -25,7 +31,8 @@ static void look_for_global_disorder(const struct crowd *crowd)
         for (unsigned i = crowd->subject.handed; i-- && !report_failed();) {
                 unsigned id = crowd->subject.log[i], quota = crowd->subject.quota;
                 if (first_end < crowd->began[id])
-                        report_failure("not global FIFO: producer %u's request %u came before "
+                        report_failure("claims FIFO_GLOBAL, but is not global FIFO: producer %u's "
+                                       "request %u came before "
                                        "producer %u's %u, whose push had returned before the "
                                        "other's began",
                                 id / quota, id % quota, who / quota, who % quota);
@@ -71,22 +78,39 @@ static void join(struct crowd *crowd)
 static void judge(const struct crowd *crowd)
 {
         if (crowd->subject.handed < crowd->plan->minimum)
-                report_failure("only %u hand-backs in %d ms, where %u are demanded",
+                report_failure("only %u requests were handed back in %d ms, where %u are demanded",
                         crowd->subject.handed, CROWD_STARVED_MS, crowd->plan->minimum);
         if (crowd->cycles < crowd->plan->cycles)
                 report_failure(
                         "only %u cycles from EMPTY to a wake in %d ms, where %u are demanded",
                         crowd->cycles, CROWD_STARVED_MS, crowd->plan->cycles);
-        if (crowd->plan->tickets)
+        if (crowd->plan->tickets && crowd->subject.traits & QUEUE_FIFO_GLOBAL)
                 look_for_global_disorder(crowd);
+}
+
+static unsigned least(unsigned one, unsigned other)
+{
+        return one < other ? one : other;
+}
+
+/* What can be demanded of it. */
+static void moderate(struct crowd_plan *plan, const struct queue_ops *ops)
+{
+        if (ops->settle) {
+                plan->volume = least(plan->volume, SETTLE_VOLUME);
+                plan->minimum = least(plan->minimum, SETTLE_MINIMUM);
+        }
+        if (ops->traits & QUEUE_SPINS) {
+                plan->volume = least(plan->volume, SPINS_VOLUME);
+                plan->minimum = least(plan->minimum, SPINS_MINIMUM);
+                plan->cycles = least(plan->cycles, SPINS_CYCLES);
+                report_allow(SPINS_PATIENCE);
+        }
 }
 
 static void run(const struct check_case *is, struct crowd_plan plan)
 {
-        if (is->ops->settle) {
-                plan.volume = plan.volume < SETTLE_VOLUME ? plan.volume : SETTLE_VOLUME;
-                plan.minimum = plan.minimum < SETTLE_MINIMUM ? plan.minimum : SETTLE_MINIMUM;
-        }
+        moderate(&plan, is->ops);
         struct crowd crowd = {.plan = &plan, .random = is->producers};
         unsigned quota = (plan.sleeps ? EDGE_VOLUME : plan.volume) / is->producers + 1;
         size_t outstanding = plan.sleeps ? CROWD_WINDOW + CROWD_BURST_MAX : quota;
@@ -100,6 +124,10 @@ static void run(const struct check_case *is, struct crowd_plan plan)
         };
         if (!subject_open(&crowd.subject, &subject_plan))
                 return;
+        if (plan.claim && !(crowd.subject.traits & plan.claim)) {
+                subject_close(&crowd.subject); /* create has cleared it */
+                return;
+        }
         crowd.members = aligned_alloc(QUEUE_LINE, is->producers * sizeof *crowd.members);
         size_t tickets = plan.tickets ? (size_t)is->producers * quota : 1;
         crowd.began = calloc(tickets, sizeof *crowd.began);
@@ -108,7 +136,9 @@ static void run(const struct check_case *is, struct crowd_plan plan)
         if (!crowd.members || !crowd.began || !crowd.ended || crowd.signal < 0)
                 abort();
         start(&crowd);
-        if (plan.sleeps)
+        if (plan.waits)
+                crowd_consume_waiting(&crowd);
+        else if (plan.sleeps)
                 crowd_consume_sleeping(&crowd);
         else
                 crowd_consume_polling(&crowd);
@@ -141,12 +171,14 @@ void check_global_order(const struct check_case *is)
         run(is, (struct crowd_plan){.fate = SUBJECT_REUSE,
                         .volume = VOLUME,
                         .minimum = MINIMUM,
+                        .claim = QUEUE_FIFO_GLOBAL,
                         .tickets = true});
 }
 
 void check_edge(const struct check_case *is)
 {
         run(is, (struct crowd_plan){.fate = SUBJECT_REUSE,
+                        .claim = QUEUE_SEES_EDGE,
                         .sleeps = true,
                         .volume = VOLUME,
                         .minimum = MINIMUM,
@@ -156,9 +188,24 @@ void check_edge(const struct check_case *is)
 void check_ping_pong(const struct check_case *is)
 {
         run(is, (struct crowd_plan){.fate = SUBJECT_REUSE,
+                        .claim = QUEUE_SEES_EDGE,
                         .sleeps = true,
                         .ping_pong = true,
                         .volume = VOLUME,
                         .minimum = PING_PONG_MINIMUM,
                         .cycles = CYCLES});
+}
+
+/* As edge and ping_pong in one, but that the queue does the waking. */
+void check_waits_crowd(const struct check_case *is)
+{
+        for (unsigned i = 0; i < 2 && !report_failed(); i++)
+                run(is, (struct crowd_plan){.fate = SUBJECT_REUSE,
+                                .sleeps = true,
+                                .waits = true,
+                                .ping_pong = i,
+                                .tickets = is->ops->traits & QUEUE_FIFO_GLOBAL,
+                                .volume = VOLUME,
+                                .minimum = PING_PONG_MINIMUM,
+                                .cycles = CYCLES});
 }

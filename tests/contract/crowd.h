@@ -3,10 +3,11 @@
 /*
  * Producers in threads of their own beside one consumer.
  *
- * Two consumers. One polls. The other sleeps, as the engine does under the policy `edge`, until a
+ * Three consumers. One polls. The other sleeps, as the engine does under the policy `edge`, until a
  * push that returned PUSHED_FIRST (or a flush that owes a wake) has signalled: reset the signal,
  * then drain until EMPTY. It has no fallback poll. When it has slept a while it asks whether a wake
- * was lost for certain: see lost_wake.
+ * was lost for certain: see lost_wake. The third waits in the queue itself (policy `own`), for so
+ * long that to wake by the timeout, with requests queued, is a wake lost.
  *
  * Two paces. Free-running producers push in bursts of random length; ping-pong producers wait for
  * each request's hand-back: only those show a lost wake, since any later push would cover it up.
@@ -30,8 +31,9 @@ enum {
 };
 
 struct crowd_plan {
-        bool sleeps, ping_pong, tickets;
+        bool sleeps, waits, ping_pong, tickets;
         enum subject_fate fate;
+        unsigned claim; /* only if the queue claims one of these traits after create; 0: always */
         unsigned volume, minimum, cycles;
 };
 
@@ -72,5 +74,6 @@ void *crowd_produce(void *member);
 /* On the calling thread, until every producer has ended and all is handed back, or it failed. */
 void crowd_consume_polling(struct crowd *crowd);
 void crowd_consume_sleeping(struct crowd *crowd);
+void crowd_consume_waiting(struct crowd *crowd);
 
 #endif

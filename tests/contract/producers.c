@@ -27,6 +27,9 @@ void crowd_hook_steps(const struct crowd *crowd)
         /* Where EMPTY is waited for, less often: it never comes while somebody is mid-push. */
         if (crowd)
                 yield_one_in = crowd->plan->sleeps ? 16 * crowd->subject.producers : 16;
+        /* Where they spin on whoever yields, still less often: each costs the scheduler's round. */
+        if (crowd && crowd->subject.traits & QUEUE_SPINS)
+                yield_one_in *= 64;
         queue_step_hook = crowd ? yield_at_step : NULL;
 #else
         (void)crowd;
@@ -121,6 +124,7 @@ void *crowd_produce(void *argument)
         }
         flush(member);
         subject_detach(&crowd->subject, member->producer);
-        atomic_fetch_sub(&crowd->running, 1);
+        if (atomic_fetch_sub(&crowd->running, 1) == 1 && crowd->plan->waits)
+                crowd->subject.ops->interrupt(crowd->subject.queue);
         return NULL;
 }

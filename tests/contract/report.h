@@ -35,13 +35,19 @@
 void report_start(unsigned hang_s);
 
 /* A check begins, on the main thread: what sentences about it start with. */
-void report_begin(const char *backend, const char *variant, const char *check, unsigned producers);
+void report_begin(const char *configuration, const char *check, unsigned producers);
 
 /* It ended. The first failure since report_begin, or NULL; valid until the next report_begin. */
 const char *report_end(void);
 
 /* Notes a failure, if it is the first. Any thread. */
 void report_failure(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* What it means if the run hangs from here on, as the watchdog then says; a constant. */
+void report_hangs_as(const char *meaning);
+
+/* This run may take so many times as long before the watchdog ends it. */
+void report_allow(unsigned times);
 
 /* Has this run failed? Any thread. */
 bool report_failed(void);

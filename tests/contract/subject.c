@@ -9,7 +9,7 @@
 
 #include "report.h"
 
-enum { IDLE_DRAINS_MAX = 1000 };
+enum { IDLE_DRAINS_MAX = 1000, NAME_BYTES = 32 };
 
 static uint64_t seal_of(unsigned producer, unsigned sequence)
 {
@@ -38,8 +38,9 @@ static int create(struct subject *subject, const struct subject_plan *plan)
         struct queue_config config = {
                 .producers = plan->producers,
                 .backlog = plan->backlog,
-                /* Either way, and not by chance. */
-                .preallocate = plan->producers % 2,
+                .preallocate = plan->memory == SUBJECT_EITHER
+                                       ? plan->producers % 2
+                                       : plan->memory == SUBJECT_PREALLOCATES,
                 .guards = subject->guards,
         };
         memcpy(config.values, plan->values, sizeof config.values);
@@ -71,7 +72,7 @@ bool subject_open(struct subject *subject, const struct subject_plan *plan)
         };
         int error = create(subject, plan);
         if (error) {
-                report_failure("create refused: %s", strerror(-error));
+                report_failure("create refused what the table's keys allow: %s", strerror(-error));
                 release(subject);
                 return false;
         }
@@ -79,6 +80,10 @@ bool subject_open(struct subject *subject, const struct subject_plan *plan)
         if (subject->traits & ~plan->ops->traits)
                 report_failure("create added traits that the table does not have: 0x%x",
                         subject->traits & ~plan->ops->traits);
+        const char *instead = subject->queue->instead;
+        char name[NAME_BYTES] = "";
+        if (instead && (sscanf(instead, "%31[^:]", name) != 1 || !registry_find(name)))
+                report_failure("says that \"%s\" runs instead, which names no backend", instead);
         return true;
 }
 
@@ -86,7 +91,7 @@ bool subject_attach(struct subject *subject, unsigned producer)
 {
         int error = subject->ops->attach ? subject->ops->attach(subject->queue, producer) : 0;
         if (error)
-                report_failure("attach refused: %s", strerror(-error));
+                report_failure("attach of producer %u refused: %s", producer, strerror(-error));
         subject->lanes[producer].attached = !error;
         return !error;
 }
@@ -122,12 +127,12 @@ enum queue_pushed subject_push(struct subject *subject, unsigned producer, struc
         case QUEUE_FULL:
                 lane->full++;
                 if (!(subject->traits & QUEUE_BOUNDED))
-                        report_failure("FULL from a queue that is not BOUNDED");
+                        report_failure("push returned FULL, but the queue does not claim BOUNDED");
                 return pushed;
         case QUEUE_KEPT:
                 lane->kept++;
                 if (!subject->ops->flush)
-                        report_failure("KEPT from a queue that has no flush");
+                        report_failure("push returned KEPT, but the queue has no flush");
                 break;
         case QUEUE_PUSHED:
         case QUEUE_PUSHED_FIRST:
@@ -135,7 +140,7 @@ enum queue_pushed subject_push(struct subject *subject, unsigned producer, struc
                 atomic_fetch_add_explicit(&lane->visible, 1, memory_order_release);
                 break;
         default:
-                report_failure("push returned %d", (int)pushed);
+                report_failure("push returned %d, which is no enum queue_pushed", (int)pushed);
         }
         lane->pushed++;
         return pushed;
@@ -189,7 +194,8 @@ static bool account(struct subject *subject, struct request *request)
         }
         subject->seen[id / 8] |= (unsigned char)(1 << id % 8);
         if (request->sequence < lane->next && subject->traits & QUEUE_FIFO_PRODUCER)
-                report_failure("out of order: producer %u's request %u came after its request %u",
+                report_failure("claims FIFO_PRODUCER, but out of order: producer %u's request %u "
+                               "came after its request %u",
                         request->producer, request->sequence, lane->next - 1);
         if (request->sequence >= lane->next)
                 lane->next = request->sequence + 1;
@@ -230,7 +236,8 @@ struct queue_drained subject_drain(struct subject *subject, unsigned max)
         if (drained.left == QUEUE_STALLED) {
                 subject->stalls++;
                 if (!(subject->traits & QUEUE_MAY_STALL))
-                        report_failure("STALLED from a queue without the trait MAY_STALL");
+                        report_failure(
+                                "drain said STALLED, but the queue does not claim MAY_STALL");
         }
         /* All are looked at before the first is disposed of, so that one that comes twice in a
          * batch is found by its number, not by touching freed memory. */
@@ -249,10 +256,11 @@ void subject_drain_rest(struct subject *subject, unsigned max)
         for (unsigned idle = 0; !report_failed();) {
                 struct queue_drained drained = subject_drain(subject, max);
                 if (drained.left == QUEUE_STALLED)
-                        report_failure("STALLED though no push is under way");
+                        report_failure("drain said STALLED, though no push is under way");
                 if (drained.left == QUEUE_EMPTY) {
                         if (subject->handed < visible)
-                                report_failure("EMPTY with %u of %u requests not handed back, and "
+                                report_failure("drain said EMPTY with %u of %u requests not handed "
+                                               "back, and "
                                                "no push under way: lost",
                                         visible - subject->handed, visible);
                         return;
@@ -271,8 +279,9 @@ static void look_for_lost(const struct subject *subject)
                         unsigned id = producer * subject->quota + i;
                         if (subject->seen[id / 8] >> id % 8 & 1)
                                 continue;
-                        report_failure("producer %u's request %u of %u was lost", producer, i,
-                                subject->lanes[producer].pushed);
+                        report_failure("producer %u's request %u of %u was pushed and never handed "
+                                       "back: lost",
+                                producer, i, subject->lanes[producer].pushed);
                         return;
                 }
 }
@@ -283,8 +292,10 @@ static void look_for_touched(struct subject *subject)
                 const unsigned char *bytes = (const void *)subject->graveyard[i];
                 for (unsigned j = 0; j < sizeof(struct request); j++)
                         if (bytes[j] != SUBJECT_POISON)
-                                report_failure("request %u was touched after it was handed back",
-                                        subject->log[i]);
+                                report_failure("producer %u's request %u was touched after it was "
+                                               "handed back, when its owner may have freed it",
+                                        subject->log[i] / subject->quota,
+                                        subject->log[i] % subject->quota);
                 free(subject->graveyard[i]);
         }
 }

@@ -28,6 +28,13 @@ enum subject_fate {
         SUBJECT_KEEP,  /* kept until the end, where the poison must be whole */
 };
 
+/* What the queue is told of preallocation. */
+enum subject_memory {
+        SUBJECT_EITHER, /* yes where the producers' number is odd: either way, and not by chance */
+        SUBJECT_GROWS,
+        SUBJECT_PREALLOCATES,
+};
+
 /* One producer's; the first line is its own, the second the consumer's. */
 struct subject_lane {
         alignas(QUEUE_LINE) unsigned pushed;
@@ -61,6 +68,7 @@ struct subject_plan {
         unsigned producers;
         unsigned quota; /* so many requests at most a producer */
         enum subject_fate fate;
+        enum subject_memory memory;
         size_t backlog; /* what the queue is told of requests outstanding; 0: unknown */
 };
 
