@@ -12,9 +12,9 @@ end=${WAKE:-pending}/${SIGNAL:-eventfd}/slab
 configs=$("$build/fanin" list --format csv | awk -F, -v end="$end" '
 	NR > 1 && $NF == "no" { printf "%s%s%s/%s", comma, $1, $4 == "yes" ? ":capacity=1048576" : "", end; comma = "," }')
 if [ "${QUICK:-0}" = 1 ]; then
-	set -- --quick --samples 3 --min-time 0.02 --max-sample 0.2
+	set -- --quick --samples 3 --min-time 0.02 --max-sample 0.2 --deadline 6
 else
-	set -- --samples 9 --min-time 0.05 --max-sample 0.5
+	set -- --samples 9 --min-time 0.05 --max-sample 0.5 --deadline 6
 fi
 mkdir -p "$(dirname "$out")"
 code=0

@@ -26,7 +26,8 @@ void sweep_run(struct sweep *, struct settings *, const struct sweep_cell *cells
 void sweep_free(struct sweep *);
 
 /* EXIT_BROKEN, EXIT_INTERRUPTED, EXIT_USAGE (could not write), EXIT_FAILED or EXIT_DONE, the first
- * that is true. */
+ * that is true. A hang of producers that spin without yielding (QUEUE_SPINS) on fewer CPUs is a row
+ * that says so, not a failure. */
 enum exit_code sweep_exit(const struct sweep *);
 
 /* `fanin run`, `fanin gate`, `fanin bars`, `fanin list`: argv[0] is the command's name; all is the

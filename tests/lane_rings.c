@@ -1,8 +1,9 @@
 /* SPDX-FileCopyrightText: 2026 the fanin authors */
 /* SPDX-License-Identifier: MIT */
 /*
- * How lanes leave the consumer's set and come back, which the contract can't see. A push meets
- * queue_step once when its lane is in the set, and once more when it has to ask for a visit.
+ * How the lanes of lane_rings leave the consumer's set and come back, which the contract can't see.
+ * A push meets queue_step once when its lane is in the set, and once more when it has to ask for a
+ * visit.
  */
 #include <sched.h>
 #include <stdlib.h>
@@ -63,8 +64,8 @@ static void keep_busy(void)
 
 static void open_alone(void)
 {
-        begin("lanes, alone");
-        alone.ops = registry_find("lanes");
+        begin("lane_rings, alone");
+        alone.ops = registry_find("lane_rings");
         alone.guards = context_lines(LANES * sizeof *alone.guards);
         const struct queue_config config = {
                 .producers = LANES, .backlog = LANES, .guards = alone.guards};
@@ -224,8 +225,8 @@ static void run_trips(const char *config)
 static void test_nothing_is_missed(void **state)
 {
         (void)state;
-        run_trips("lanes/pending");
-        run_trips("lanes/asym");
+        run_trips("lane_rings/pending");
+        run_trips("lane_rings/asym");
 }
 
 int main(void)
@@ -238,7 +239,8 @@ int main(void)
         };
         doing_watch();
         queue_guard_init();
-        return _cmocka_run_group_tests("lanes", tests, sizeof tests / sizeof *tests, NULL, NULL)
+        return _cmocka_run_group_tests(
+                       "lane_rings", tests, sizeof tests / sizeof *tests, NULL, NULL)
                        ? 1
                        : 0;
 }
