@@ -8,34 +8,23 @@
  * Wall ratios to `private` stand beside it and are not judged: its consumer sleeps during the
  * phase, which on few CPUs gives its producers another one.
  *
- * Contestants are all backends but the bounds. Rivals, of which lanes must add half of the least,
- * are the reference's queues and all that a library or a peer brings: what a sanitizer can't see by
- * itself (queue_seen), but for percpu, whose assembly is ours.
+ * Contestants are the rivals that bars_is_rival names, lanes, lane_rings and percpu;
+ * experiments/queues.sh measures all queues.
  */
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "drain.h"
+#include "bars.h"
 #include "sweep.h"
 
-static const double half = 0.5, drain_bar = 1.5;
-/* So small that it is full all the time: what back-pressure does. */
-static const char full_ring[] = "ck_ring:capacity=64/pending/eventfd/slab";
-enum { FULL_CAPACITY = 64, MEMORY_BAR_BYTES = 64, DRAIN_LANES = 100, SPECS_MAX = 256 };
-
-/* The wakes that cost a producer least: a load; or, where it sees the edge, what the push knows. */
-static const enum wake_policy wakes[] = {WAKE_ASYM, WAKE_FLAG, WAKE_EDGE};
+const char bars_full_ring[] = "ck_ring:capacity=64/pending/eventfd/slab";
+static const char ceiling_config[] = "private/pending/eventfd/slab";
+enum { FULL_CAPACITY = 64, FULL_PRODUCERS = 8, ROOM = 1 << 20 };
 
 static bool is(const struct spec *spec, const char *queue)
 {
         return !strcmp(spec->queue->name, queue);
-}
-
-static bool is_bound(const struct spec *spec)
-{
-        return is(spec, "private") || is(spec, "faa");
 }
 
 static bool is_full_ring(const struct spec *spec)
@@ -43,28 +32,24 @@ static bool is_full_ring(const struct spec *spec)
         return is(spec, "ck_ring") && spec_value(spec, "capacity") == FULL_CAPACITY;
 }
 
-static bool is_rival(const struct spec *spec)
+static bool add_config(struct settings *settings, const char *queue, enum wake_policy wake)
 {
-        bool reference = is(spec, "handshake") || is(spec, "sharded_mutex") || is(spec, "vyukov");
-        return reference || (spec->queue->seen != QUEUE_SEEN && !is(spec, "percpu"));
+        char text[SPEC_BYTES + 32], why[256];
+        struct spec spec;
+        snprintf(text, sizeof text, "%s/%s/eventfd/slab", queue, wake_policies[wake].name);
+        if (!spec_parse(text, &spec, why, sizeof why))
+                return false;
+        settings_configs(settings, "bars", text);
+        return true;
 }
 
-/* Adds queue[:keys]/wake/…/slab for each wake that can be honoured and that the machine has. */
+/* Under the wakes that cost a producer least: a load (and a fence, where the kernel has no
+ * membarrier); or what the push knows, where it sees the edge. */
 static void add_configs(struct settings *settings, const char *queue)
 {
-        for (unsigned i = 0; i < sizeof wakes / sizeof wakes[0]; i++) {
-                char text[SPEC_BYTES], why[256];
-                struct spec spec;
-                snprintf(text, sizeof text, "%s/%s/eventfd/slab", queue,
-                        wake_policies[wakes[i]].name);
-                /* flag only where asym is not to be had. */
-                if (wakes[i] == WAKE_FLAG && atomic_load(&queue_guard_fenced) == false)
-                        continue;
-                if (wakes[i] == WAKE_ASYM && atomic_load(&queue_guard_fenced))
-                        continue;
-                if (spec_parse(text, &spec, why, sizeof why))
-                        settings_configs(settings, "bars", text);
-        }
+        if (!add_config(settings, queue, WAKE_ASYM))
+                add_config(settings, queue, WAKE_FLAG);
+        add_config(settings, queue, WAKE_EDGE);
 }
 
 static void configure(struct settings *settings, int argc, char **argv)
@@ -72,34 +57,30 @@ static void configure(struct settings *settings, int argc, char **argv)
         const struct queue_ops *ops;
         settings_init(settings);
         settings_producers(settings, "bars", "1,2,8,32,100");
-        settings->min_time_s = 0.05;
-        settings->max_sample_s = 0.5;
+        settings->min_time_s = 0.04;
+        settings->max_sample_s = 0.3;
         settings->deadline_s = 6; /* spinlocks that never yield may not come to an end */
         settings_parse(settings, FOR_BARS, argc, argv);
         queue_guard_init();
-        settings_configs(settings, "bars", "private/pending/eventfd/slab");
+        settings_configs(settings, "bars", ceiling_config);
         for (unsigned i = 0; (ops = registry_at(i)); i++) {
                 const struct spec spec = {.queue = ops};
+                bool ours = is(&spec, "lanes") || is(&spec, "lane_rings") || is(&spec, "percpu");
                 char text[SPEC_BYTES];
                 unsigned room = 0;
                 for (const struct queue_key *key = ops->keys; key && key->name; key++)
                         if (!strcmp(key->name, "capacity"))
-                                room = key->max; /* or it would be full, and measure that */
-                if (is_bound(&spec))
+                                /* Or it would be full, and measure that. */
+                                room = key->max < ROOM ? key->max : ROOM;
+                if (!ours && !bars_is_rival(&spec))
                         continue;
                 snprintf(text, sizeof text, room ? "%s:capacity=%u" : "%s", ops->name, room);
                 add_configs(settings, text);
         }
         add_configs(settings, "sharded_mutex:shards=2");
         if (registry_find("ck_ring"))
-                settings_configs(settings, "bars", full_ring);
+                settings_configs(settings, "bars", bars_full_ring);
 }
-
-struct added {
-        const struct spec *spec;
-        const struct cell *cell;
-        struct median ns;
-};
 
 static int by_median(const void *a, const void *b)
 {
@@ -108,223 +89,90 @@ static int by_median(const void *a, const void *b)
         return (difference > 0) - (difference < 0);
 }
 
-/* Of all contestants at so many producers, least first; the number of them. */
-static unsigned find_added(struct added *added, const struct cell *ceiling,
+/* All contestants at so many producers. Without a ceiling there is nothing to add to. */
+static struct added_list list_added(
         const struct settings *settings, const struct summary *summary, unsigned producers)
 {
-        unsigned count = 0;
+        struct added_list list = {.ceiling = summary_find(summary, ceiling_config, producers),
+                .added = must_allocate(settings->config_count * sizeof *list.added)};
+        if (!list.ceiling || !list.ceiling->samples_ok)
+                return list;
         for (unsigned i = 0; i < settings->config_count; i++) {
+                const struct spec *spec = &settings->configs[i];
                 char text[SPEC_BYTES];
-                spec_print(&settings->configs[i], text, sizeof text);
+                spec_print(spec, text, sizeof text);
                 const struct cell *cell = summary_find(summary, text, producers);
-                if (!cell || !cell->samples_ok || is_bound(&settings->configs[i]) ||
-                        is_full_ring(&settings->configs[i]))
+                if (!cell || !cell->samples_ok || cell == list.ceiling || is_full_ring(spec))
                         continue;
-                added[count++] = (struct added){&settings->configs[i], cell,
-                        median_difference(&cell->cpu_ns_per_submit, &ceiling->cpu_ns_per_submit)};
+                list.added[list.count++] = (struct added){spec, cell,
+                        median_difference(
+                                &cell->cpu_ns_per_submit, &list.ceiling->cpu_ns_per_submit)};
         }
-        qsort(added, count, sizeof *added, by_median);
-        return count;
+        qsort(list.added, list.count, sizeof *list.added, by_median);
+        return list;
 }
 
-static const struct added *least(
-        const struct added *added, unsigned count, bool (*belongs)(const struct spec *))
+static void print_added(const struct added_list *list)
 {
-        for (unsigned i = 0; i < count; i++)
-                if (belongs(added[i].spec))
-                        return &added[i];
-        return NULL;
-}
-
-static bool is_lanes(const struct spec *spec)
-{
-        return is(spec, "lanes");
-}
-
-static bool is_percpu(const struct spec *spec)
-{
-        return is(spec, "percpu");
-}
-
-static bool is_two_shards(const struct spec *spec)
-{
-        return is(spec, "sharded_mutex") && spec_value(spec, "shards") == 2;
-}
-
-static void print_added(const struct added *added, unsigned count, const struct cell *ceiling)
-{
-        printf("\n%u producer%s: producer CPU ns per submit; private: %.2f [%.2f, %.2f]\n",
+        const struct cell *ceiling = list->ceiling;
+        if (!list->count)
+                return;
+        printf("%u producer%s: producer CPU ns per submit; private: %.2f [%.2f, %.2f]\n",
                 ceiling->producers, ceiling->producers == 1 ? "" : "s",
                 ceiling->cpu_ns_per_submit.median, ceiling->cpu_ns_per_submit.lo,
                 ceiling->cpu_ns_per_submit.hi);
         printf("  %-56s %9s %20s  %9s\n", "", "added", "[lo, hi]", "wall rate");
-        for (unsigned i = 0; i < count; i++) {
+        for (unsigned i = 0; i < list->count; i++) {
+                const struct added *added = &list->added[i];
                 struct median wall =
-                        median_ratio(&added[i].cell->submit_per_s, &ceiling->submit_per_s);
-                printf("  %-56s %9.2f [%8.2f, %8.2f]  %8.3fx\n", added[i].cell->config,
-                        added[i].ns.median, added[i].ns.lo, added[i].ns.hi, wall.median);
+                        median_ratio(&added->cell->submit_per_s, &ceiling->submit_per_s);
+                printf("  %-56s %9.2f [%8.2f, %8.2f]  %8.3fx\n", added->cell->config,
+                        added->ns.median, added->ns.lo, added->ns.hi, wall.median);
         }
+        putchar('\n');
 }
 
-/* What stands at the end: each bar with its figure. */
-struct verdict {
-        unsigned missed, unclear;
-};
-
-static void judge(
-        struct verdict *verdict, const char *what, const struct median *figure, double bar)
+/* bars.csv, in the run directory, has what the last lines say. */
+static enum exit_code print_all(
+        const struct settings *settings, const struct summary *summary, const struct rundir *rundir)
 {
-        const char *word = figure->hi <= bar      ? "met"
-                           : figure->lo > bar     ? "MISSED"
-                           : figure->median > bar ? "missed, the interval straddles"
-                                                  : "met, the interval straddles";
-        verdict->missed += figure->lo > bar;
-        verdict->unclear += figure->hi > bar && figure->lo <= bar;
-        printf("  %-58s %8.3f [%8.3f, %8.3f]  bar %g: %s\n", what, figure->median, figure->lo,
-                figure->hi, bar, word);
-}
-
-/* The one's added cost over the other's. A rival that adds nothing measurable has no ratio. */
-static void judge_pair(struct verdict *verdict, const struct added *one, const struct added *other,
-        unsigned producers, double bar)
-{
-        char what[128];
-        if (!one || !other)
-                return;
-        snprintf(what, sizeof what, "%u producers: %s/%s over %s/%s", producers,
-                one->spec->queue->name, wake_policies[one->spec->wake].name,
-                other->spec->queue->name, wake_policies[other->spec->wake].name);
-        struct median ratio = median_ratio(&one->ns, &other->ns);
-        if (other->ns.lo <= 0) {
-                ratio.lo = -INFINITY;
-                ratio.hi = INFINITY;
+        struct added_list *lists = must_allocate(settings->producers_count * sizeof *lists);
+        for (unsigned i = 0; i < settings->producers_count; i++) {
+                lists[i] = list_added(settings, summary, settings->producers[i]);
+                print_added(&lists[i]);
         }
-        judge(verdict, what, &ratio, bar);
-}
-
-static void judge_at(struct verdict *verdict, const struct added *added, unsigned count,
-        const struct cell *ceiling)
-{
-        unsigned producers = ceiling->producers;
-        const struct added *lanes = least(added, count, is_lanes);
-        if (producers > 1)
-                judge_pair(verdict, lanes, least(added, count, is_rival), producers, half);
-        else if (lanes) {
-                struct median share = median_ratio(&lanes->ns, &ceiling->cpu_ns_per_submit);
-                judge(verdict, "1 producer: lanes' added over private's own cost", &share, 1);
-        }
-        if (producers == 100)
-                judge_pair(verdict, least(added, count, is_percpu),
-                        least(added, count, is_two_shards), producers, 1);
-}
-
-static void judge_drain(struct verdict *verdict, const char *queue, unsigned samples)
-{
-        const struct queue_ops *ops = registry_find(queue);
-        double *one = must_allocate(samples * sizeof *one),
-               *many = must_allocate(samples * sizeof *many);
-        unsigned values[QUEUE_KEYS_MAX] = {0};
-        for (unsigned i = 0; i < samples; i++) {
-                one[i] = drain_pass_ns(ops, values, 1);
-                many[i] = drain_pass_ns(ops, values, DRAIN_LANES);
-        }
-        struct median a = median_of(many, samples), b = median_of(one, samples);
-        struct median ratio = median_ratio(&a, &b);
-        char what[96];
-        printf("  %s, draining %d requests of 1 producer: %.0f ns with %d attached, %.0f ns with "
-               "1\n",
-                queue, (int)DRAIN_BATCH, a.median, (int)DRAIN_LANES, b.median);
-        snprintf(what, sizeof what, "%s, drain: %d attached and 1 active over 1 attached", queue,
-                (int)DRAIN_LANES);
-        judge(verdict, what, &ratio, drain_bar);
-        free(one);
-        free(many);
-}
-
-/* A sample that lost a request is not ok, and its cell has none or fewer. */
-static void judge_full(
-        struct verdict *verdict, const struct settings *settings, const struct summary *summary)
-{
-        uint64_t refused = 0;
-        unsigned bad = 0, ok = 0;
-        for (unsigned p = 0; p < settings->producers_count; p++) {
-                const struct cell *cell = summary_find(summary, full_ring, settings->producers[p]);
-                refused += cell ? cell->refused : 0;
-                bad += cell ? cell->samples_bad : 0;
-                ok += cell ? cell->samples_ok : 0;
-        }
-        if (!ok && !bad)
-                return;
-        bool met = refused && !bad;
-        verdict->missed += !met;
-        printf("  ck_ring, full: %llu pushes refused and tried again, %u of %u samples lost "
-               "nothing: "
-               "%s\n",
-                (unsigned long long)refused, ok, ok + bad, met ? "met" : "MISSED");
-}
-
-static void list_memory(void)
-{
-        const struct queue_ops *ops;
-        printf("  memory beyond the request over %d bytes:", (int)MEMORY_BAR_BYTES);
-        const char *none = " none";
-        for (unsigned i = 0; (ops = registry_at(i)); i++)
-                if (ops->cell_bytes > MEMORY_BAR_BYTES) {
-                        printf(" %s (%u)", ops->name, ops->cell_bytes);
-                        none = "";
-                }
-        puts(none);
-}
-
-static enum exit_code print_bars(const struct settings *settings, const struct summary *summary)
-{
-        struct verdict verdict = {0};
-        struct added added[SPECS_MAX];
-        for (unsigned p = 0; p < settings->producers_count; p++) {
-                const struct cell *ceiling = summary_find(
-                        summary, "private/pending/eventfd/slab", settings->producers[p]);
-                if (ceiling && ceiling->samples_ok)
-                        print_added(added,
-                                find_added(
-                                        added, ceiling, settings, summary, settings->producers[p]),
-                                ceiling);
-        }
-        puts("\nBars (figure, its interval, the bar):");
-        for (unsigned p = 0; p < settings->producers_count; p++) {
-                const struct cell *ceiling = summary_find(
-                        summary, "private/pending/eventfd/slab", settings->producers[p]);
-                if (ceiling && ceiling->samples_ok)
-                        judge_at(&verdict, added,
-                                find_added(
-                                        added, ceiling, settings, summary, settings->producers[p]),
-                                ceiling);
-        }
-        judge_drain(&verdict, "lanes", settings->samples);
-        judge_drain(&verdict, "lane_rings", settings->samples);
-        judge_full(&verdict, settings, summary);
-        list_memory();
-        printf("%u missed, %u not told apart from their bar\n", verdict.missed, verdict.unclear);
-        return verdict.missed ? EXIT_FAILED : verdict.unclear ? EXIT_INCONCLUSIVE : EXIT_DONE;
+        FILE *csv = rundir_file(rundir, "bars.csv");
+        enum exit_code code = bars_judge(lists, settings->producers_count, settings, summary, csv);
+        if (csv && fclose(csv))
+                die("bars.csv can't be written: %s", strerror(errno));
+        for (unsigned i = 0; i < settings->producers_count; i++)
+                free(lists[i].added);
+        free(lists);
+        return code;
 }
 
 int bars_main(int argc, char **argv, int all_count, char **all)
 {
         struct settings settings;
         configure(&settings, argc, argv);
-        if (settings.config_count > SPECS_MAX)
-                die("%u configurations; allowed: %d", settings.config_count, (int)SPECS_MAX);
-        unsigned count = settings.config_count * settings.producers_count;
-        struct sweep_cell *cells = must_allocate(count * sizeof *cells);
-        for (unsigned i = 0; i < count; i++)
-                cells[i] = (struct sweep_cell){&settings.configs[i / settings.producers_count],
-                        settings.producers[i % settings.producers_count]};
+        struct sweep_cell *cells =
+                must_allocate(settings.config_count * settings.producers_count * sizeof *cells);
+        unsigned count = 0;
+        for (unsigned c = 0; c < settings.config_count; c++)
+                for (unsigned p = 0; p < settings.producers_count; p++)
+                        /* With many producers that spin a full ring need not come to an end. */
+                        if (!is_full_ring(&settings.configs[c]) ||
+                                settings.producers[p] <= FULL_PRODUCERS)
+                                cells[count++] = (struct sweep_cell){
+                                        &settings.configs[c], settings.producers[p]};
         struct sweep sweep;
         struct rundir rundir;
         struct summary summary;
         sweep_run(&sweep, &settings, cells, count, all_count, all, &rundir);
         summary_make(&summary, &settings, sweep.rows, sweep.count);
+        enum exit_code verdict = print_all(&settings, &summary, &rundir);
         sweep.write_failed |= !rundir_close(&rundir, &summary);
-        enum exit_code code = sweep_exit(&sweep), verdict = print_bars(&settings, &summary);
+        enum exit_code code = sweep_exit(&sweep);
         if (fflush(stdout) || ferror(stdout))
                 die("stdout can't be written: %s", strerror(errno));
         summary_free(&summary);

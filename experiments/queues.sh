@@ -14,7 +14,7 @@ configs=$("$build/fanin" list --format csv | awk -F, -v end="$end" '
 if [ "${QUICK:-0}" = 1 ]; then
 	set -- --quick --samples 3 --min-time 0.02 --max-sample 0.2 --deadline 6
 else
-	set -- --samples 9 --min-time 0.05 --max-sample 0.5 --deadline 6
+	set -- --samples 7 --min-time 0.04 --max-sample 0.3 --deadline 6
 fi
 mkdir -p "$(dirname "$out")"
 code=0

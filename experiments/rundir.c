@@ -136,6 +136,18 @@ void rundir_log(struct rundir *rundir, const char *format, ...)
         fflush(rundir->log);
 }
 
+FILE *rundir_file(const struct rundir *rundir, const char *name)
+{
+        if (!rundir->path)
+                return NULL;
+        char *path = path_of(rundir, name);
+        FILE *file = fopen(path, "wxe");
+        if (!file)
+                fprintf(stderr, "fanin: '%s' can't be written: %s\n", path, strerror(errno));
+        free(path);
+        return file;
+}
+
 static bool write_summary(const struct rundir *rundir, const struct summary *summary)
 {
         char *beside = path_of(rundir, "summary.csv.tmp"), *path = path_of(rundir, "summary.csv");

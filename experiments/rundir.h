@@ -26,6 +26,10 @@ bool rundir_add(struct rundir *, const struct row *);
 
 __attribute__((format(printf, 2, 3))) void rundir_log(struct rundir *, const char *format, ...);
 
+/* A further file of the run, for fclose; NULL without a run directory, or when it can't be written:
+ * the reason is printed. Before rundir_close. */
+FILE *rundir_file(const struct rundir *, const char *name);
+
 /* Writes summary.csv. False: it could not be; the reason is printed. */
 bool rundir_close(struct rundir *, const struct summary *);
 

@@ -10,7 +10,7 @@ out=${OUT:-runs/$(date -u +%Y-%m-%dT%H%M%SZ)-$host-shards}
 if [ "${QUICK:-0}" = 1 ]; then
 	set -- --quick --samples 3 --min-time 0.02 --max-sample 0.2 --deadline 6
 else
-	set -- --samples 9 --min-time 0.05 --max-sample 0.5 --deadline 6
+	set -- --samples 7 --min-time 0.04 --max-sample 0.3 --deadline 6
 fi
 configs=
 for queue in sharded_mutex adaptive spin ck_lock:kind=ticket ck_lock:kind=mcs sharded_vyukov spin:by=cpu sharded_vyukov:by=cpu; do

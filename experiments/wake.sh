@@ -10,7 +10,7 @@ out=${OUT:-runs/$(date -u +%Y-%m-%dT%H%M%SZ)-$host-wake}
 if [ "${QUICK:-0}" = 1 ]; then
 	set -- --quick --samples 3 --min-time 0.02 --max-sample 0.2
 else
-	set -- --samples 9 --min-time 0.05 --max-sample 0.5
+	set -- --samples 7 --min-time 0.04 --max-sample 0.3
 fi
 # What can't be honoured together the program refuses; so it is asked.
 configs=

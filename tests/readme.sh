@@ -11,6 +11,9 @@ fail() {
 table=$(awk -f plots/csv.awk -f plots/table.awk experiments/data/collapse/summary.csv)
 shown=$(sed -n '/^| configuration |/,/^$/p' README.md | sed '/^$/d')
 [ "$table" = "$shown" ] || fail "its table is not the one of experiments/data/collapse: $table"
+table=$(awk -f plots/csv.awk -f plots/bars.awk experiments/data/bars/bars.csv)
+shown=$(sed -n '/^| what | figure |/,/^$/p' README.md | sed '/^$/d')
+[ "$table" = "$shown" ] || fail "its bars are not those of experiments/data/bars: $table"
 # Its sentences: on the edge 7 to 10 times every submit at 8 producers, intervals apart, either queue.
 awk -F, '
 	NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i }

@@ -1,0 +1,27 @@
+# SPDX-FileCopyrightText: 2026 the fanin authors
+# SPDX-License-Identifier: MIT
+#
+# Prints the README's table of a run's bars.csv, on top of csv.awk. tests/readme.sh holds the README
+# against it.
+
+function rounded(name)
+{
+        if (field(name) !~ /^-?[0-9]/ && field(name) != "NA")
+                fail_field(name, "a number or NA")
+        return field(name) == "NA" ? "NA" : sprintf("%.2g", field(name))
+}
+
+FNR == 2 {
+        print "| what | figure | bar | |"
+        print "| --- | --- | --- | --- |"
+}
+
+{
+        print "| " config_field("what") " | " rounded("figure") " [" rounded("lo") ", " rounded("hi") \
+                "] | " rounded("bar") " | " word_field("verdict") " |"
+}
+
+END {
+        if (failed)
+                exit 2
+}
