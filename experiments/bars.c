@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: 2026 the fanin authors */
 /* SPDX-License-Identifier: MIT */
 /*
- * `fanin bars`: what each queue adds to a submit, and the bars that some are held to.
+ * `fanin bars`: what queues add to a submit, and the bars that some are held to.
  *
  *      added = producer CPU ns per submit - that of `private` at the same number of producers
  *
@@ -56,10 +56,11 @@ static void configure(struct settings *settings, int argc, char **argv)
 {
         const struct queue_ops *ops;
         settings_init(settings);
-        settings_producers(settings, "bars", "1,2,8,32,100");
-        settings->min_time_s = 0.04;
-        settings->max_sample_s = 0.3;
-        settings->deadline_s = 6; /* spinlocks that never yield may not come to an end */
+        settings_default(settings, "producers", "1,2,8,32,100");
+        settings_default(settings, "min-time", "0.04");
+        settings_default(settings, "max-sample", "0.3");
+        /* Spinlocks that never yield may not come to an end. */
+        settings_default(settings, "deadline", "6");
         settings_parse(settings, FOR_BARS, argc, argv);
         queue_guard_init();
         settings_configs(settings, "bars", ceiling_config);

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: 2026 the fanin authors */
 /* SPDX-License-Identifier: MIT */
-/* What bars.c finds out and verdict.c holds against the bars. */
+/* What bars.c finds out and bars_judge.c holds against the bars. */
 #ifndef FANIN_BARS_H
 #define FANIN_BARS_H
 
@@ -26,7 +26,7 @@ bool bars_is_rival(const struct spec *);
 extern const char bars_full_ring[];
 
 /* Prints each figure beside its bar, and to csv, if given, as a line:
- * what,figure,lo,hi,bar,verdict. */
+ * what,figure,bar,margin,margin_lo,margin_hi,margin_unit,verdict. */
 enum exit_code bars_judge(const struct added_list *lists, unsigned count, const struct settings *,
         const struct summary *, FILE *csv);
 

@@ -15,7 +15,8 @@ struct lone {
         const struct queue_ops *ops;
         struct queue *queue;
         struct queue_guard *guards;
-        struct queue_node *nodes; /* DRAIN_BATCH, or one a producer */
+        struct queue_node *nodes; /* a batch, or one a producer */
+        unsigned active, batch;
 };
 
 static void push(struct lone *lone, unsigned producer, struct queue_node *node)
@@ -34,28 +35,31 @@ static void drain_to_empty(struct lone *lone)
 
 static uint64_t pass_ns(struct lone *lone)
 {
-        for (unsigned i = 0; i < DRAIN_BATCH; i++)
-                push(lone, 0, &lone->nodes[i]);
+        for (unsigned i = 0; i < lone->batch; i++)
+                push(lone, lone->active, &lone->nodes[i]);
         uint64_t start_ns = clock_wall_ns();
         drain_to_empty(lone);
         return clock_wall_ns() - start_ns;
 }
 
-double drain_pass_ns(const struct queue_ops *ops, const unsigned *values, unsigned attached)
+double drain_pass_ns(const struct queue_ops *ops, unsigned attached, unsigned batch)
 {
-        unsigned node_count = attached > DRAIN_BATCH ? attached : DRAIN_BATCH;
+        unsigned node_count = attached > batch ? attached : batch;
         size_t guards_bytes = attached * sizeof(struct queue_guard);
         struct lone lone = {.ops = ops,
+                .active = attached - 1,
+                .batch = batch,
                 .guards = aligned_alloc(QUEUE_LINE, guards_bytes),
                 .nodes = must_allocate(node_count * sizeof(struct queue_node))};
         if (!lone.guards)
                 die("no memory for %u producers", attached);
         memset(lone.guards, 0, guards_bytes);
         struct queue_config config = {.producers = attached,
-                .backlog = (size_t)attached * DRAIN_BATCH,
+                .backlog = (size_t)attached * DRAIN_BATCH_MAX,
                 .preallocate = true,
                 .guards = lone.guards};
-        memcpy(config.values, values, sizeof config.values);
+        for (unsigned i = 0; ops->keys && ops->keys[i].name; i++)
+                config.values[i] = ops->keys[i].otherwise;
         queue_guard_init();
         bool made = !ops->create(&lone.queue, &config);
         for (unsigned i = 0; made && ops->attach && i < attached; i++)

@@ -8,12 +8,13 @@
 
 #include <stdint.h>
 
+enum { DRAIN_BATCH_MAX = 32, DRAIN_PASSES = 2000 };
+
 /*
  * Nanoseconds of a pass over a queue to which `attached` producers were attached and had pushed,
- * and in which one has pushed again since: BATCH requests handed out, and EMPTY. One thread is
- * everything, so nothing is contended. Dies if the queue can't be made.
+ * and in which the last of them has pushed again since: `batch` requests handed out, and EMPTY. One
+ * thread is everything, so nothing is contended. Dies if the queue can't be made.
  */
-enum { DRAIN_BATCH = 32, DRAIN_PASSES = 2000 };
-double drain_pass_ns(const struct queue_ops *ops, const unsigned *values, unsigned attached);
+double drain_pass_ns(const struct queue_ops *ops, unsigned attached, unsigned batch);
 
 #endif

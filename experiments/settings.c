@@ -373,6 +373,15 @@ static void forward(struct settings *settings, enum key key, const char *value)
                 (struct settings_forward){rows[key].name, value};
 }
 
+void settings_default(struct settings *settings, const char *name, const char *value)
+{
+        unsigned key = 0;
+        while (strcmp(rows[key].name, name) != 0)
+                key++;
+        set(settings, FOR_RUN, (enum key)key, value);
+        forward(settings, (enum key)key, value); /* given twice to a sample, the last counts */
+}
+
 /* `poll` looks every poll-ms, so 0 can't be honoured with it. */
 static void check_together(const struct settings *settings)
 {

@@ -54,6 +54,9 @@ enum settings_use { FOR_RUN = 1, FOR_GATE = 2, FOR_SAMPLE = 4, FOR_BARS = 8 };
 /* Fills in the defaults. */
 void settings_init(struct settings *);
 
+/* A command's own default for an option, which samples get too. Before settings_parse. */
+void settings_default(struct settings *, const char *name, const char *value);
+
 /* Parses argv[1…]; on a fault prints one sentence and exits with EXIT_USAGE; on --help prints it
  * and exits with EXIT_DONE. */
 void settings_parse(struct settings *, enum settings_use use, int argc, char **argv);

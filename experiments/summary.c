@@ -51,6 +51,7 @@ static struct median median_over(const struct row *const *rows, unsigned count, 
 
 static void fill_cell(struct cell *cell, const struct row *const *rows, unsigned count)
 {
+        cell->instead = count ? rows[0]->instead : "NA";
         double *values = must_allocate(count * sizeof *values);
         cell->samples_ok = count;
         cell->submit_per_s = median_over(rows, count, values, submit_rate);
@@ -152,15 +153,15 @@ bool summary_print_csv(FILE *file, const struct summary *summary)
         fputs("config", file);
 #define PRINT_NAME(name, value) fputs("," #name, file);
         CELL_NUMBERS(PRINT_NAME, PRINT_NAME)
-        fputs(",kind,cpus_effective,quick\n", file);
+        fputs(",kind,cpus_effective,quick,instead\n", file);
         for (unsigned i = 0; i < summary->cell_count; i++) {
                 const struct cell *cell = &summary->cells[i];
                 fprintf(file, "%s", cell->config);
 #define PRINT_COUNT(name, value) fprintf(file, ",%u", value);
 #define PRINT_VALUE(name, value) fprintf(file, isfinite(value) ? ",%.6g" : ",NA", value);
                 CELL_NUMBERS(PRINT_COUNT, PRINT_VALUE)
-                fprintf(file, ",measured,%u,%s\n", summary->cpus_effective,
-                        summary->quick ? "yes" : "no");
+                fprintf(file, ",measured,%u,%s,%s\n", summary->cpus_effective,
+                        summary->quick ? "yes" : "no", cell->instead);
         }
         return !fflush(file) && !ferror(file);
 }
@@ -180,6 +181,7 @@ bool summary_print_json(FILE *file, const struct summary *summary)
                 json_object_set_new(
                         object, "cpus_effective", json_integer(summary->cpus_effective));
                 json_object_set_new(object, "quick", json_boolean(summary->quick));
+                json_object_set_new(object, "instead", json_string(cell->instead));
                 json_array_append_new(cells, object);
         }
         bool done = !json_dumpf(cells, file, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
@@ -252,6 +254,8 @@ static void print_sentence(
         if (isfinite(top->vs_1_producer.median) && top->producers != 1)
                 fprintf(file, ", %.2fx of 1 producer", top->vs_1_producer.median);
         fprintf(file, "; %.4f wakes a submit there.", top->wakes_per_submit);
+        if (strcmp(peak->instead, "no") != 0)
+                fprintf(file, " It could not run here; what ran is %s.", peak->instead);
         if (in_turn)
                 fprintf(file,
                         " %u of its %u points (*, the least at %u producers) had producers "

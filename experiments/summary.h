@@ -10,7 +10,8 @@
 
 /* Of the samples with status ok; the others are counted apart, never averaged in. */
 struct cell {
-        const char *config; /* a row's */
+        const char *config;  /* a row's */
+        const char *instead; /* a row's: "no", or what ran in the queue's place */
         unsigned producers, samples_ok, samples_bad;
         struct median submit_per_s, vs_1_producer, complete_per_s, cpu_ns_per_submit;
         uint64_t refused; /* in all of them: the queue was full */

@@ -8,17 +8,26 @@ function rounded(name)
 {
         if (field(name) !~ /^-?[0-9]/ && field(name) != "NA")
                 fail_field(name, "a number or NA")
-        return field(name) == "NA" ? "NA" : sprintf("%.2g", field(name))
+        return field(name) == "NA" ? "NA" : sprintf("%.3g", field(name))
 }
 
 FNR == 2 {
-        print "| what | figure | bar | |"
-        print "| --- | --- | --- | --- |"
+        print "| what | figure | bar | margin, ns | |"
+        print "| --- | --- | --- | --- | --- |"
 }
 
 {
-        print "| " config_field("what") " | " rounded("figure") " [" rounded("lo") ", " rounded("hi") \
-                "] | " rounded("bar") " | " word_field("verdict") " |"
+        margin = rounded("margin") == "NA" ? "" : rounded("margin") " [" rounded("margin_lo") ", " \
+                rounded("margin_hi") "]"
+        print "| " config_field("what") " | " rounded("figure") " | " rounded("bar") " | " margin " | " \
+                verdict() " |"
+}
+
+function verdict()
+{
+        if (field("verdict") !~ /^[a-z_0-9 :]+$/)
+                fail_field("verdict", "words")
+        return field("verdict")
 }
 
 END {

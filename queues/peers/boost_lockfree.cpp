@@ -42,7 +42,7 @@ struct boost_peer : peer {
 };
 
 static constexpr queue_ops ops = peer_ops<boost_peer>("boost_lockfree",
-        "Boost's lock-free queue; its nodes are 64 bytes and what malloc adds",
-        "Boost, boost/lockfree/queue.hpp", 64);
+        "Boost's lock-free queue; its nodes are 64 bytes, 80 with what malloc adds",
+        "Boost, boost/lockfree/queue.hpp", 80);
 
 extern "C" const queue_ops *const boost_lockfree_backends[] = {&ops, nullptr};
