@@ -107,10 +107,16 @@ $(foreach q,wfstack rculfqueue,$(BUILD)/release/queues/$q.o $(BUILD)/step/queues
 	EXTRA = -fno-sanitize=alignment
 endif
 
-# Rebuilds when the flags or the compiler change.
+# Rebuilds when the flags, a compiler or a library change. Of headers alone Debian knows the version.
+version_of = $(shell pkg-config --modversion $1 2>/dev/null || echo none)
+debian_of = $(or $(shell dpkg-query -W -f '$${Version}' $1 2>/dev/null),unknown)
+VERSIONS := $(foreach p,$(sort liburcu ck $(PACKAGES) $(BACKEND_PACKAGES)),$p=$(call version_of,$p)) \
+	$(foreach p,libboost-dev libconcurrentqueue-dev libxenium-dev,$p=$(call debian_of,$p)) \
+	c++=$(or $(shell $(CXX) -dumpfullversion -dumpversion 2>/dev/null),none)
 $(BUILD)/flags: FORCE
 	@mkdir -p $(@D)
-	@echo '$(CC) $(CXX) $(FLAGS) $(PKG_CFLAGS)' | cmp -s - $@ || echo '$(CC) $(CXX) $(FLAGS) $(PKG_CFLAGS)' >$@
+	@echo '$(CC) $(CXX) $(FLAGS) $(PKG_CFLAGS) $(VERSIONS)' | cmp -s - $@ || \
+		echo '$(CC) $(CXX) $(FLAGS) $(PKG_CFLAGS) $(VERSIONS)' >$@
 
 # Rebuilds when a backend or one of its packages comes or goes.
 # Arguments: the backends' files, and those left out.
@@ -145,12 +151,11 @@ $(BUILD)/registry_broken.c: FORCE
 
 $(BUILD)/%.o: $(BUILD)/%.c $(BUILD)/flags
 	@echo '  CC   $@'
-	$(Q)$(CC) $(FLAGS) -I. -c $< -o $@
+	$(Q)$(CC) $(FLAGS) -I. -MMD -MP -c $< -o $@
 
 # What machine.json says of the build.
 COMMIT = $(shell git rev-parse --verify HEAD 2>/dev/null || echo unknown)
 DIRTY = $(shell test -z "$$(git status --porcelain 2>/dev/null)"; echo $$?)
-VERSIONS = $(foreach p,$(sort liburcu ck $(PACKAGES) $(BACKEND_PACKAGES)),$p=$(shell pkg-config --modversion $p 2>/dev/null || echo none))
 $(BUILD)/release/experiments/machine.o: EXTRA = -DFANIN_COMMIT='"$(COMMIT)"' -DFANIN_DIRTY=$(DIRTY) \
 	-DFANIN_CFLAGS='"$(FLAGS)"' -DFANIN_LIB_VERSIONS='"$(VERSIONS)"'
 $(BUILD)/release/experiments/machine.o: $(BUILD)/commit
@@ -175,7 +180,7 @@ $(BUILD)/libfanin.so: $(LIB_O) $(BUILD)/registry_lib.o
 	@echo '  CC   $@'
 	$(Q)$(CC) $(FLAGS) -shared -Wl,-soname,libfanin.so.0,-z,nodelete $^ -o $@ $(LIB_LIBS)
 
-$(BUILD)/fanin.pc: Makefile
+$(BUILD)/fanin.pc: Makefile $(BUILD)/registry_lib.c
 	@mkdir -p $(@D)
 	@printf '%s\n' 'prefix=$(PREFIX)' 'Name: fanin' 'Version: $(VERSION)' \
 		'Description: many foreign threads submit to one FFI thread' \
@@ -264,9 +269,10 @@ new-queue:
 contract: $(BUILD)/tests/contract
 	@$< --backend "$$NAME"
 
-# What each queue adds to a submit, and the bars. OUT=DIR keeps the run.
+# What queues add to a submit, and the bars. OUT=DIR keeps the run.
 bench-queues:
-	@experiments/deps.sh build peers
+	@experiments/deps.sh build
+	@experiments/deps.sh peers || echo 'measured without the peers that are missing' >&2
 	+@$(MAKE) --no-print-directory all
 	$(BUILD)/fanin bars $(if $(OUT),--out "$(OUT)")
 
@@ -298,7 +304,7 @@ help:
 	@echo 'make collapse          the main experiment: data, plot, table (QUICK=1, SIGNAL=socketpair)'
 	@echo 'make test              all tests; asan, tsan: the same under sanitizers; lint'
 	@echo 'make                   build/fanin, build/libfanin.a, build/libfanin.so'
-	@echo 'make bench-queues      what each queue adds to a submit, and the bars that some are held to'
+	@echo 'make bench-queues      what queues add to a submit, and the bars that some are held to'
 	@echo 'make bench_ffi_submit  the scaling gate under the name of the reference'
 	@echo 'make new-queue NAME=foo, make contract NAME=foo   a new backend, and whether it keeps its promises'
 	@echo 'make stalled           parks a producer inside its push, in every backend; docs: its table in queues/README.md'

@@ -116,6 +116,7 @@ static int make_queue(struct context *context, const struct fanin_options *optio
                 .backlog = options->backlog,
                 .preallocate = spec->alloc == SPEC_SLAB,
                 .guards = producer_guards,
+                .guards_of = context->handle,
         };
         memcpy(config.values, spec->values, sizeof config.values);
         int error = context->ops->create(&context->queue, &config);
@@ -258,14 +259,7 @@ static void wait_for_submits(fanin_handle handle, unsigned *snapshot)
 {
         queue_guard_barrier();
         unsigned producers = producer_high_water();
-        queue_guard_snapshot(producer_guards, producers, snapshot);
-        /* A producer inside a submit to another context is not waited for: that one may block for
-         * as long as it likes. If inside_of is newer than the snapshot, the submit it saw is over.
-         */
-        for (unsigned i = 0; i < producers; i++)
-                if (atomic_load_explicit(&producer_guards[i].inside_of, memory_order_relaxed) !=
-                        handle)
-                        snapshot[i] = 0;
+        queue_guard_snapshot(producer_guards, producers, handle, snapshot);
         struct timespec pause = {.tv_nsec = 20000};
         while (!queue_guard_passed(producer_guards, producers, snapshot))
                 nanosleep(&pause, NULL);

@@ -92,14 +92,14 @@ static void sleep_and_serve(struct context *context)
         atomic_store_explicit(&context->asleep, false, memory_order_relaxed);
         if (!raised) {
                 producers = producer_high_water();
-                queue_guard_snapshot(producer_guards, producers, before);
+                queue_guard_snapshot(producer_guards, producers, 0, before);
         }
         raised |= wake_reset(&context->wake);
         if (!serve(context) || raised || context->polls)
                 return;
         /* One that came since the first reading is inside or has been. */
         bool inside = producer_high_water() != producers;
-        queue_guard_snapshot(producer_guards, producers, after);
+        queue_guard_snapshot(producer_guards, producers, 0, after);
         for (unsigned i = 0; i < producers; i++)
                 inside |= before[i] & 1 || before[i] != after[i];
         counter_add(inside ? &context->late_wakes : &context->lost_wakes, 1);

@@ -62,13 +62,20 @@ struct least {
         struct median cost;
 };
 
+/* Most of its samples did not end well: what is left says too little to be a least. */
+static bool hardly_ran(const struct cell *cell)
+{
+        return cell->samples_bad && cell->cpu_ns_per_submit.coverage < least_coverage;
+}
+
 static struct least find_least(const struct added_list *list, bool (*belongs)(const struct spec *))
 {
         struct least least = {.spec = NULL};
         for (unsigned i = 0; i < list->count; i++) {
                 const struct added *added = &list->added[i];
                 const struct median *cost = &added->cell->cpu_ns_per_submit;
-                if (!belongs(added->spec) || strcmp(added->cell->instead, "no") != 0)
+                if (!belongs(added->spec) || strcmp(added->cell->instead, "no") != 0 ||
+                        hardly_ran(added->cell))
                         continue;
                 if (!least.spec)
                         least = (struct least){added->spec, *cost};

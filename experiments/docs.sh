@@ -4,8 +4,15 @@
 # usage: experiments/docs.sh BUILD: prints queues/README.md, with what stands between its markers
 #     <!-- generated: PROGRAM ARGUMENT… -->  and  <!-- end -->
 # replaced by what the program of BUILD prints now.
+# A build that lacks a backend, or runs another in its place, has no such tables: exit 1.
 set -eu
 build=$1
+other=$("$build/fanin" list | sed -n '/^  .*queues\/.* is left out: /p; /^    .* runs in its place here/p')
+[ -z "$other" ] || {
+	echo "the tables of queues/README.md are of a build with every backend:" >&2
+	echo "$other" >&2
+	exit 1
+}
 while IFS= read -r line; do
 	printf '%s\n' "$line"
 	case $line in

@@ -20,14 +20,16 @@ static const struct {
                               "those of different producers in any: locally linearizable (Haas "
                               "et al., CONCUR 2016)"},
         {"none", "no order is promised, not even of one producer's requests"},
-        {"wait-free", "a push ends in a bounded number of its own steps"},
+        {"wait-free", "a push ends in a bounded number of its own steps, malloc aside"},
         {"lock-free", "some push ends, however the others are scheduled"},
-        {"blocking", "a push may wait for another producer"},
+        {"blocking", "neither is claimed: a push may wait for another producer, or be sent back "
+                     "for ever"},
         {"bounded", "a push may be refused: full"},
         {"edge", "a push that finds its list empty says so, as wake policy edge needs"},
-        {"stall", "a producer stopped mid-push can hide pushes that returned; drain then says "
-                  "STALLED"},
+        {"stall", "a producer stopped mid-push can hide pushes that returned, and drain then says "
+                  "STALLED; where it says no, drain may itself wait for that producer"},
         {"spins", "a push may wait for another without yielding its CPU"},
+        {"allocates", "a push may allocate, though slab preallocates"},
         {"B/request", "bytes of the queue's own per request; 0: linked through the request"},
         {"seen: all", "sanitizers see every access of the backend"},
         {"seen: as x86", "they see a library's assembly through stand-ins that read its loads as "
@@ -175,7 +177,10 @@ static void list_text(void)
         print_left_out("engine/");
         puts("\nallocs\n"
              "  malloc         the producer allocates inside submit, the FFI thread frees\n"
-             "  slab           preallocated and touched; nothing is allocated in the submit phase");
+             "  slab           preallocated and touched; nothing is allocated in the submit phase, "
+             "unless the\n                 queue allocates, or a producer that stops inside a push "
+             "holds "
+             "up the\n                 reuse of its cells");
 }
 
 /* RFC 4180. */
@@ -237,18 +242,20 @@ static void list_csv(void)
 static void list_markdown(void)
 {
         const struct queue_ops *ops;
-        puts("| queue | what | order | push | bounded | edge | stall | spins | B/request | seen | "
-             "with other keys |\n"
-             "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |");
+        puts("| queue | what | order | push | bounded | edge | stall | spins | allocates | "
+             "B/request | "
+             "seen | with other keys |\n"
+             "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |");
         for (unsigned i = 0; (ops = registry_at(i)); i++) {
                 struct promises promises = promises_of(ops);
                 char *variants = promises_variants(ops);
-                printf("| `%s` | %s (%s) | %s | %s | %s | %s | %s | %s | %u | %s | %s |\n",
+                printf("| `%s` | %s (%s) | %s | %s | %s | %s | %s | %s | %s | %u | %s | %s |\n",
                         ops->name, ops->summary, ops->source, promises_order(promises.traits),
                         promises_progress(promises.traits), yes(promises.traits & QUEUE_BOUNDED),
                         yes(promises.traits & QUEUE_SEES_EDGE),
                         yes(promises.traits & QUEUE_MAY_STALL), yes(promises.traits & QUEUE_SPINS),
-                        ops->cell_bytes, promises_seen(ops->seen), variants);
+                        yes(promises.traits & QUEUE_ALLOCATES), ops->cell_bytes,
+                        promises_seen(ops->seen), variants);
                 free(variants);
         }
         putchar('\n');
@@ -256,18 +263,34 @@ static void list_markdown(void)
                 printf("- *%s*: %s.\n", legend[i].word, legend[i].means);
 }
 
+/* Names alone, for scripts. */
+static void list_wakes(void)
+{
+        for (unsigned i = 0; i < WAKE_POLICIES; i++)
+                puts(wake_policies[i].name);
+}
+
+static void list_signals(void)
+{
+        const struct signal_ops *ops;
+        for (unsigned i = 0; (ops = registry_signal_at(i)); i++)
+                puts(ops->name);
+}
+
 int list_main(int argc, char **argv)
 {
         static const struct {
                 const char *name;
                 void (*print)(void);
-        } formats[] = {{"text", list_text}, {"csv", list_csv}, {"markdown", list_markdown}};
+        } formats[] = {{"text", list_text}, {"csv", list_csv}, {"markdown", list_markdown},
+                {"wakes", list_wakes}, {"signals", list_signals}};
         const char *format = "text";
         if (argc == 2 && !strcmp(argv[1], "--help")) {
-                puts("usage: fanin list [--format text|csv|markdown]\n\n"
+                puts("usage: fanin list [--format text|csv|markdown|wakes|signals]\n\n"
                      "Every queue with its promises and its memory, every wake policy, signal and "
                      "allocation.\n"
-                     "csv: the queues, with all columns; markdown: what queues/README.md shows.\n\n"
+                     "csv: the queues, with all columns; markdown: what queues/README.md shows; "
+                     "wakes,\nsignals: their names.\n\n"
                      "exit: 0 done, 2 usage, or stdout can't be written");
                 return EXIT_DONE;
         }
@@ -276,7 +299,8 @@ int list_main(int argc, char **argv)
         else if (argc == 2 && !strncmp(argv[1], "--format=", 9))
                 format = argv[1] + 9;
         else if (argc != 1)
-                die("'%s' is not an option of `fanin list`; allowed: --format text|csv|markdown",
+                die("'%s' is not an option of `fanin list`; allowed: --format "
+                    "text|csv|markdown|wakes|signals",
                         argv[1]);
         queue_guard_init();
         for (unsigned i = 0; i < sizeof formats / sizeof *formats; i++) {
@@ -287,5 +311,5 @@ int list_main(int argc, char **argv)
                         die("stdout can't be written: %s", strerror(errno));
                 return EXIT_DONE;
         }
-        die("--format can't be '%s'; allowed: text|csv|markdown", format);
+        die("--format can't be '%s'; allowed: text|csv|markdown|wakes|signals", format);
 }

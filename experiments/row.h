@@ -58,6 +58,8 @@ extern const char *const row_status_names[STATUSES];
 struct row {
         ROW_FIELDS(ROW_TEXT, ROW_WHOLE, ROW_TEXT, ROW_WHOLE, ROW_DECIMAL)
         bool measured;    /* false: it has no numbers, they are NA, never 0 */
+        double busy_s;    /* of a hang: the CPU time that the sample's process had used */
+        bool spun_out;    /* a hang that fails no run: see sweep.c */
         char reason[256]; /* why the status is not ok: for the log */
 };
 

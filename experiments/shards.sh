@@ -1,29 +1,18 @@
 #!/bin/sh
 # SPDX-FileCopyrightText: 2026 the fanin authors
 # SPDX-License-Identifier: MIT
-# usage: experiments/shards.sh [BUILD]: the lock or the shards? Each lock, and the lock-free list, over the
-# number of shards, by producer and by CPU, everything else equal. QUICK=1, OUT=DIR as in queues.sh.
+# usage: experiments/shards.sh [BUILD]: the lock or the shards? Locks that sleep, spin and yield, and spin in
+# order of arrival, and the lock-free list, over the number of shards; by CPU too where the lock costs
+# little. Everything else is equal. Environment: see figure.sh.
 set -eu
 build=${1:-build}
-host=$(uname -n | tr -cd 'A-Za-z0-9-')
-out=${OUT:-runs/$(date -u +%Y-%m-%dT%H%M%SZ)-$host-shards}
-if [ "${QUICK:-0}" = 1 ]; then
-	set -- --quick --samples 3 --min-time 0.02 --max-sample 0.2 --deadline 6
-else
-	set -- --samples 7 --min-time 0.04 --max-sample 0.3 --deadline 6
-fi
+list=$("$build/fanin" list --format csv)
 configs=
-for queue in sharded_mutex adaptive spin ck_lock:kind=ticket ck_lock:kind=mcs sharded_vyukov spin:by=cpu sharded_vyukov:by=cpu; do
-	"$build/fanin" list --format csv | grep -q "^${queue%%:*}," || continue
+for queue in sharded_mutex adaptive spin ck_lock:kind=ticket ck_lock:kind=mcs sharded_vyukov spin:by=cpu \
+	sharded_vyukov:by=cpu; do
+	printf '%s\n' "$list" | grep -q "^${queue%%:*}," || continue # left out of this build
 	for shards in 1 2 4 16 64; do
 		configs="$configs${configs:+,}$queue:shards=$shards/pending/eventfd/slab"
 	done
 done
-mkdir -p "$(dirname "$out")"
-code=0
-"$build/fanin" run "$@" --out "$out" --producers 8,100 --config "$configs" || code=$?
-[ -f "$out/summary.csv" ] || exit "$code"
-FIGURE=shards plots/plot.sh "$out" || code=$?
-echo
-echo "$out"
-exit "$code"
+exec experiments/figure.sh "$build" shards 8,100 "$configs"

@@ -13,6 +13,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -171,12 +172,14 @@ bool spawn_sample(const struct settings *settings, const struct spec *spec, unsi
         if (!ended)
                 kill(pid, SIGKILL);
         int wait_status;
-        while (waitpid(pid, &wait_status, 0) < 0 && errno == EINTR)
+        struct rusage usage = {0};
+        while (wait4(pid, &wait_status, 0, &usage) < 0 && errno == EINTR)
                 ;
         if (spawn_interrupted)
                 return false;
         if (!ended) {
                 row_set_status(row, STATUS_HANG);
+                row->busy_s = (double)usage.ru_utime.tv_sec + (double)usage.ru_utime.tv_usec / 1e6;
                 snprintf(row->reason, sizeof row->reason, "no result after --deadline %g s",
                         settings->deadline_s);
         } else if (wait_status || !parse(text, row)) {

@@ -13,10 +13,7 @@ if [ -z "${MAKELEVEL:-}" ]; then # else make has built it
 	make --no-print-directory BUILD="$build" "$build/stalled" >&2
 fi
 mkdir -p "$(dirname "$out")"
-mkdir "$out" || {
-	echo "stalled.sh: $out: a run directory must not exist before" >&2
-	exit 2
-}
+mkdir "$out" || exit 2
 code=0
 "$build/stalled" --csv "$out/stalled.csv" || code=$?
 echo

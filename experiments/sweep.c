@@ -78,12 +78,13 @@ static void begin_row(struct row *row, const struct settings *settings,
 }
 
 /* It may not end, and that is what it is measured for: its producers spin for each other without
- * yielding, and there are more of them than CPUs. */
-static bool is_spun_out(const struct row *row)
+ * yielding, and there are more of them than CPUs. They were busy at it: a lost wake or a deadlock
+ * sleeps. */
+static bool is_spun_out(const struct settings *settings, const struct row *row)
 {
         const struct queue_ops *queue = registry_find(row->queue);
         return row_status_of(row) == STATUS_HANG && queue && queue->traits & QUEUE_SPINS &&
-               row->producers > row->cpus_effective;
+               row->producers > row->cpus_effective && row->busy_s > settings->deadline_s / 2;
 }
 
 static void report(struct rundir *rundir, const struct progress *progress, const struct row *row)
@@ -99,9 +100,9 @@ static void report(struct rundir *rundir, const struct progress *progress, const
         if (row_status_of(row) == STATUS_OK)
                 return;
         hide(progress);
-        const char *why = is_spun_out(row) ? " (its producers spin without yielding, and outnumber "
-                                             "the CPUs)"
-                                           : "";
+        const char *why = row->spun_out ? " (its producers spin without yielding, and outnumber "
+                                          "the CPUs)"
+                                        : "";
         fprintf(stderr, "fanin: %s, %u producers, sample %u: %s: %s%s\n", row->config,
                 (unsigned)row->producers, (unsigned)row->sample, row->status, row->reason, why);
         rundir_log(rundir, "%s, %u producers, sample %u: %s: %s%s", row->config,
@@ -159,6 +160,7 @@ static void run_cells(struct sweep *sweep, const struct settings *settings,
                                 volumes[order[i]] = (unsigned)row->per_producer;
                         sweep->count++;
                         progress.done++;
+                        row->spun_out = is_spun_out(settings, row);
                         report(rundir, &progress, row);
                         if (!rundir_add(rundir, row)) {
                                 sweep->write_failed = true;
@@ -204,7 +206,7 @@ enum exit_code sweep_exit(const struct sweep *sweep)
                 enum row_status status = row_status_of(&sweep->rows[i]);
                 if (status >= STATUS_LOST)
                         return EXIT_BROKEN;
-                failed |= status != STATUS_OK && !is_spun_out(&sweep->rows[i]);
+                failed |= status != STATUS_OK && !sweep->rows[i].spun_out;
         }
         return sweep->interrupted    ? EXIT_INTERRUPTED
                : sweep->write_failed ? EXIT_USAGE

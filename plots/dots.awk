@@ -8,6 +8,7 @@
 # words alone, selects, sorts and names; it computes nothing.
 #
 #   points   a block a series and panel: value, lo, hi, line, 1 if drawn hollow
+#   bad      a block a panel: the line of each configuration some of whose samples were not ok
 #   lines    a line's label each, the lowest on the page first
 #   panels   the producer counts; series: their names, blanks left out
 #   facts    a line each: CPUs, quick (yes, no), lowest coverage
@@ -54,8 +55,6 @@ FILENAME == ENVIRON["SUMMARY"] {
                 fail_field("cpus_effective", "above 0")
         if (number_or_na_field("coverage") != "NA" && (coverage == "" || field("coverage") < coverage))
                 coverage = field("coverage") + 0
-        if (value == "NA" || value + 0 == 0)
-                next
         name = part_of(config, 1, ENVIRON["ROW_PARTS"])
         rest = part_of(config, ENVIRON["ROW_PARTS"] + 1, 9)
         if (rest == "")
@@ -74,6 +73,12 @@ FILENAME == ENVIRON["SUMMARY"] {
                         panel[n] = panel[n - 1]
                 panel[n] = producers + 0
         }
+        if (field("samples_bad") !~ /^[0-9]+$/)
+                fail_field("samples_bad", "a count")
+        if (field("samples_bad") > 0)
+                bad[name, producers] = 1
+        if (value == "NA" || value + 0 == 0)
+                next
         if ((name, rest, producers) in point)
                 fail(FILENAME " line " FNR ", column producers: a second row for " config " at " producers)
         point[name, rest, producers] = value " " bar(lo) " " bar(hi)
@@ -86,7 +91,10 @@ END {
         need_rows(ENVIRON["SUMMARY"])
         if (failed)
                 exit 2
-        if (!lines)
+        for (p = 1; p <= panels && !drawn; p++)
+                for (i = 1; i <= lines; i++)
+                        drawn = drawn || (line[i], panel[p]) in least
+        if (!drawn)
                 fail(ENVIRON["SUMMARY"] ": no row with a value in column " ENVIRON["MEASURE"])
         # Insertion sort; what was not measured at the highest count goes last.
         for (i = 2; ENVIRON["SORTED"] == "yes" && i <= lines; i++) {
@@ -110,8 +118,14 @@ END {
                         printf "\n\n" > "points"
                 }
         }
-        for (p = 1; p <= panels; p++)
+        for (p = 1; p <= panels; p++) {
                 print panel[p] > "panels"
+                print -9 > "bad" # below the page: a block may not be empty
+                for (i = 1; i <= lines; i++)
+                        if ((line[i], panel[p]) in bad)
+                                print lines - i > "bad"
+                printf "\n\n" > "bad"
+        }
         print cpus > "facts"
         print quick > "facts"
         print coverage == "" ? "NA" : coverage > "facts"

@@ -30,7 +30,8 @@ set format x "%g"
 stats "points" using 2 nooutput
 lowest = STATS_min / unit
 stats "points" using 3 nooutput
-set xrange [lowest * 0.8:STATS_max / unit * 1.25]
+highest = STATS_max / unit * 1.25
+set xrange [lowest * 0.8:highest * 1.5]
 set yrange [-0.7:lines - 0.3]
 set grid noxtics ytics linecolor rgb "#EEEEEE"
 set grid xtics
@@ -44,7 +45,8 @@ if (!for_print) {
         set label 2 machine at screen 0.02, screen 1 - 0.088 / tall font small textcolor rgb "#666666"
         top = 1 - 0.16 / tall
 }
-note = sprintf("interval of the median%s; hollow: producers mostly ran in turn", \
+note = sprintf("interval of the median%s; hollow: producers mostly ran in turn; cross: samples that " . \
+        "did not end, left out", \
         coverage eq "NA" ? "" : sprintf(" (%.3g %%)", 100 * coverage))
 set label 3 note at screen 0.98, screen 0.022 right font small textcolor rgb "#666666"
 set xlabel system("printf %s \"$FANIN_AXIS\"") font small offset 0, 0.3
@@ -61,7 +63,9 @@ do for [p = 0:panels - 1] {
         set title sprintf("%s producer%s", panel(p), panel(p) eq "1" ? "" : "s") font small offset 0, -0.6
         set ytics () font small
         do for [i = 0:lines - 1] { set ytics add ((p == 0 ? line_name(i) : "") i) }
-        plot for [s = 0:series_count - 1] "points" index block(s, p) \
+        plot "bad" index p using (highest * 1.2):1 with points pointtype 2 pointsize 0.7 * marker \
+                        linecolor rgb ink, \
+                for [s = 0:series_count - 1] "points" index block(s, p) \
                         using ($1 / unit):($4 + lower(s)):($2 / unit):($3 / unit) with xerrorbars \
                         linecolor rgb colour(s + 1) linewidth 1 pointtype 0, \
                 for [s = 0:series_count - 1] "points" index block(s, p) \

@@ -46,6 +46,7 @@ struct queue_cells {
         size_t cell_bytes;
         unsigned producers;
         const struct queue_guard *guards;
+        uint64_t guards_of;
         struct queue_cell_lane *lanes;
         /* the consumer's */
         struct queue_cell *limbo, *waiting;
@@ -79,6 +80,7 @@ static inline int queue_cells_create(
                 .cell_bytes = cell_bytes,
                 .producers = config->producers,
                 .guards = config->guards,
+                .guards_of = config->guards_of,
                 .lanes = aligned_alloc(
                         QUEUE_LINE, config->producers * sizeof(struct queue_cell_lane)),
                 .snapshot = calloc(config->producers, sizeof(unsigned)),
@@ -170,7 +172,7 @@ static inline void queue_cells_put(struct queue_cells *cells, struct queue_cell 
         cells->limbo = NULL;
         cells->limbo_count = 0;
         queue_guard_barrier();
-        queue_guard_snapshot(cells->guards, cells->producers, cells->snapshot);
+        queue_guard_snapshot(cells->guards, cells->producers, cells->guards_of, cells->snapshot);
 }
 
 #endif

@@ -18,7 +18,7 @@
  * finds NULL too, and its producer is told so: that is the edge.
  *
  * A producer that stops between swap and link, or while it combines, makes the consumer and all
- * producers wait. Nothing that returned is hidden, so drain never returns STALLED.
+ * producers wait. Drain waits with them, where it could have said STALLED.
  */
 #include <errno.h>
 #include <stdlib.h>

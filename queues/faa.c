@@ -51,9 +51,7 @@ static enum queue_pushed faa_push(struct queue *base, unsigned producer, struct 
 {
         (void)producer;
         struct faa_queue *queue = (struct faa_queue *)base;
-        /* seq_cst, with the load of claimed in faa_drain: the claim is the linearisation point, and
-         * a sleeper that found no claim must be seen asleep by whoever claims later. */
-        size_t ticket = atomic_fetch_add(&queue->claimed, 1);
+        size_t ticket = atomic_fetch_add_explicit(&queue->claimed, 1, memory_order_relaxed);
         struct slot *slot = &queue->slots[ticket & queue->mask];
         queue_step();
         /* Acquire, with the release in faa_drain: the slot was read before it is refilled. */
@@ -75,8 +73,9 @@ static struct queue_drained faa_drain(struct queue *base, struct queue_node **ou
                 struct slot *slot = &queue->slots[position & queue->mask];
                 /* Acquire, with the release in faa_push. */
                 if (atomic_load_explicit(&slot->turn, memory_order_acquire) != position + 1) {
-                        /* seq_cst, with the claim in faa_push: see there. */
-                        bool claimed = atomic_load(&queue->claimed) != position;
+                        /* Relaxed: by coherence it can't miss a push that returned before. */
+                        bool claimed = atomic_load_explicit(
+                                               &queue->claimed, memory_order_relaxed) != position;
                         return (struct queue_drained){count, claimed ? QUEUE_STALLED : QUEUE_EMPTY};
                 }
                 out[count] = slot->node;

@@ -167,10 +167,9 @@ static struct queue_node *take(struct faa_array_queue *queue, enum queue_left *l
                         /* Acquire, as the load: the producer may have come first after all. */
                         node = atomic_exchange_explicit(slot, &taken, memory_order_acquire);
                 queue->position++;
-                if (node) {
-                        queue->looks = 0;
+                queue->looks = 0;
+                if (node)
                         return node;
-                }
         }
 }
 

@@ -64,11 +64,19 @@ static inline void queue_guard_leave(struct queue_guard *guard)
         atomic_store_explicit(&guard->inside, inside + 1, memory_order_release);
 }
 
+/*
+ * of: a producer inside something else than this is not waited for, it may be there for as long as
+ * it likes; 0: everyone is. An inside_of that is newer than the counter read before it says that
+ * the push which the counter counted is over.
+ */
 static inline void queue_guard_snapshot(
-        const struct queue_guard *guards, unsigned count, unsigned *snapshot)
+        const struct queue_guard *guards, unsigned count, uint64_t of, unsigned *snapshot)
 {
-        for (unsigned i = 0; i < count; i++)
+        for (unsigned i = 0; i < count; i++) {
                 snapshot[i] = atomic_load_explicit(&guards[i].inside, memory_order_acquire);
+                if (of && atomic_load_explicit(&guards[i].inside_of, memory_order_relaxed) != of)
+                        snapshot[i] = 0;
+        }
 }
 
 /* True once no producer is still inside the push that the snapshot found it in. */

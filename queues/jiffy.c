@@ -24,8 +24,9 @@
  * A producer that stops after its claim leaves a hole; everything else goes on, so nothing is
  * hidden. Its buffer stays, alone: the buffers around it are folded.
  *
- * Wait-free, allocation aside: nobody can send a push back. Its way from the tail buffer is bounded
- * forward by the claims of pushes under way, and back by the buffers in the chain.
+ * Lock-free is claimed, where the paper has wait-free: nobody can send a push back, and its way
+ * from the tail buffer forward is bounded by the claims of pushes under way, but back by all the
+ * buffers that others appended since its claim.
  *
  * Out of memory, a claim can't be given back: push returns FULL and the index is owed. Its
  * producer's next push first marks that slot as cancelled. So no producer ever has more than one
@@ -287,7 +288,7 @@ static const struct queue_ops jiffy_ops = {
         .summary = "one fetch-and-add into linked buffers, unset slots passed over",
         .source = "D. Adas and R. Friedman, Jiffy, DISC 2020",
         .keys = jiffy_keys,
-        .traits = QUEUE_FIFO_GLOBAL | QUEUE_FIFO_PRODUCER | QUEUE_WAIT_FREE,
+        .traits = QUEUE_FIFO_GLOBAL | QUEUE_FIFO_PRODUCER | QUEUE_LOCK_FREE,
         .cell_bytes = sizeof(struct queue_node *),
         .create = jiffy_create,
         .destroy = jiffy_destroy,

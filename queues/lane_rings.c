@@ -23,8 +23,9 @@
  * keeps up; but the ring is memory that a list does not need, and a consumer at the heels of its
  * producer takes the line from it that it writes next. Measured, that costs more than is saved.
  *
- * A producer that stops mid-push hides its own request and nothing else, and delays the retirement
- * of its own lane. Larger rings are allocated inside a push, unless preallocated.
+ * A producer that stops mid-push hides its own request and nothing else. It holds up the retirement
+ * of lanes, so that drains go on to visit idle ones. Larger rings are allocated inside a push,
+ * unless preallocated.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -64,6 +65,7 @@ struct lane_rings_queue {
         unsigned producers;
         size_t ring_slots; /* of a lane's first ring */
         const struct queue_guard *guards;
+        uint64_t guards_of;
         struct lane *lanes;
         struct queue_summary summary;
         /* The consumer's: the set, where the next drain begins, and who retires. */
@@ -143,9 +145,7 @@ static enum queue_pushed lane_rings_push(
                 memory_order_release);
         lane->position++;
         queue_step();
-        /* Keeps the compiler's order of the store above and the load below; the processor's is
-         * supplied by queue_guard_barrier in begin_retirement, as guard.h argues. */
-        atomic_signal_fence(memory_order_seq_cst);
+        /* Relaxed, and in any order with the store: whoever made it 0 waits for our guard. */
         if (!atomic_load_explicit(&lane->active, memory_order_relaxed)) {
                 atomic_store_explicit(&lane->active, true, memory_order_relaxed);
                 queue_step();
@@ -192,7 +192,7 @@ static unsigned take_ring(struct lane *lane, struct queue_node **out, unsigned m
  * earlier push of the same producer. A lane leaves the set only by retirement: `active` := 0;
  * barrier; snapshot of its producer's guard. When the snapshot has passed, every push that may have
  * found 1 has ended, and its request is seen by the look that follows; every other push finds 0 (or
- * a 1 that a later push put there, whose bit is set or will be before that push returns).
+ * a 1 that an earlier push of the same producer put there, whose bit was set before it returned).
  */
 
 /* Lanes long idle begin to leave: one barrier for all. */
@@ -213,7 +213,8 @@ static void begin_retirement(struct lane_rings_queue *queue)
         for (unsigned i = 0; i < queue->set_count; i++) {
                 struct lane *lane = &queue->lanes[queue->set[i]];
                 if (lane->retiring)
-                        queue_guard_snapshot(&queue->guards[queue->set[i]], 1, &lane->snapshot);
+                        queue_guard_snapshot(&queue->guards[queue->set[i]], 1, queue->guards_of,
+                                &lane->snapshot);
         }
 }
 
@@ -304,6 +305,10 @@ static int lane_rings_create(struct queue **out, const struct queue_config *conf
         queue->head.traits = lane_rings_ops.traits;
         queue->producers = config->producers;
         queue->guards = config->guards;
+        queue->guards_of = config->guards_of;
+        if (!config->preallocate)
+                /* A larger ring is twice the lane's backlog to clear. */
+                queue->head.traits &= ~(unsigned)QUEUE_WAIT_FREE;
         queue->next_retirement = IDLE_DRAINS;
         queue->ring_slots = RING_SLOTS_MIN;
         while (config->preallocate && queue->ring_slots < config->backlog / config->producers)

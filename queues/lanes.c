@@ -70,13 +70,8 @@ static enum queue_pushed lanes_push(struct queue *base, unsigned producer, struc
 static void take_list(struct lane *lane, struct queue_chain *taken)
 {
         /* Acquire, with the release in lanes_push. */
-        struct queue_node *node =
-                atomic_exchange_explicit(&lane->newest, NULL, memory_order_acquire);
-        struct queue_chain chain = {NULL, NULL};
-        for (struct queue_node *older; node; node = older) {
-                older = atomic_load_explicit(&node->next, memory_order_relaxed);
-                queue_chain_prepend(&chain, node);
-        }
+        struct queue_chain chain = queue_chain_reversed(
+                atomic_exchange_explicit(&lane->newest, NULL, memory_order_acquire));
         if (chain.first)
                 queue_chain_append(taken, chain.first, chain.last);
 }

@@ -17,7 +17,7 @@
  * into that list finds NULL too: that is the edge.
  *
  * A producer that stops mid-push holds the shard's lock: the consumer and the shard's other
- * producers wait. Nothing is hidden, so drain never returns STALLED.
+ * producers wait. Drain waits with them, where it could have said STALLED.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -66,7 +66,7 @@ enum queue_trait {
                 1 << 0, /* if one push returned before another began, so they come out */
         QUEUE_FIFO_PRODUCER =
                 1 << 1, /* each producer's requests come out in the order it pushed them */
-        QUEUE_WAIT_FREE = 1 << 2, /* push ends in a bounded number of its own steps */
+        QUEUE_WAIT_FREE = 1 << 2, /* push ends in a bounded number of its own steps, malloc aside */
         QUEUE_LOCK_FREE = 1 << 3, /* some push ends, however the others are scheduled */
         QUEUE_BOUNDED = 1 << 4,   /* push may return QUEUE_FULL */
         QUEUE_MAY_STALL = 1 << 5, /* a producer stopped mid-push can hide completed pushes */
@@ -110,7 +110,8 @@ struct queue_config {
         size_t backlog;     /* so many requests at most are outstanding; 0: unknown */
         bool preallocate;   /* allocate, and touch, for the backlog at create or attach */
         const struct queue_guard *guards; /* guards[p] is held by producer p around every push */
-        unsigned values[QUEUE_KEYS_MAX];  /* as ops->keys lists them */
+        uint64_t guards_of; /* to queue_guard_snapshot: pushes to this queue alone; 0: unknown */
+        unsigned values[QUEUE_KEYS_MAX]; /* as ops->keys lists them */
 };
 
 /* Head of every backend's own structure. */
@@ -241,6 +242,19 @@ static inline void queue_chain_prepend(struct queue_chain *chain, struct queue_n
                 chain->last = node;
         atomic_store_explicit(&node->next, chain->first, memory_order_relaxed);
         chain->first = node;
+}
+
+/* A list linked from the newest to the oldest, turned around. */
+static inline struct queue_chain queue_chain_reversed(struct queue_node *newest)
+{
+        struct queue_chain chain = {NULL, NULL};
+        while (newest) {
+                struct queue_node *older =
+                        atomic_load_explicit(&newest->next, memory_order_relaxed);
+                queue_chain_prepend(&chain, newest);
+                newest = older;
+        }
+        return chain;
 }
 
 static inline unsigned queue_chain_take(

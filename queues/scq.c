@@ -231,6 +231,7 @@ static uint64_t take_filled(struct scq_queue *queue, enum queue_left *left)
                 if (!atomic_compare_exchange_strong(slot, &entry, missed))
                         continue;
                 position++;
+                queue->looks = 0;
                 atomic_store_explicit(&ring->head, position, memory_order_relaxed);
                 atomic_fetch_sub(&ring->threshold, 1);
         }

@@ -49,6 +49,7 @@ struct queue_segments {
         size_t bytes;
         unsigned producers, batch;
         const struct queue_guard *guards;
+        uint64_t guards_of;
         struct queue_segment **spares; /* one a producer, its own; seldom written */
         alignas(QUEUE_LINE) _Atomic(struct queue_segment *)
                 free; /* consumer pushes, producers pop */
@@ -102,6 +103,7 @@ static inline int queue_segments_create(struct queue_segments *segments, size_t 
                 .producers = config->producers,
                 .batch = (unsigned)batch,
                 .guards = config->guards,
+                .guards_of = config->guards_of,
                 .spares = calloc(config->producers, sizeof(struct queue_segment *)),
                 .snapshot = calloc(config->producers, sizeof(unsigned)),
         };
@@ -235,7 +237,8 @@ static inline void queue_segments_collect(struct queue_segments *segments)
         segments->limbo = NULL;
         segments->limbo_count = 0;
         queue_guard_barrier();
-        queue_guard_snapshot(segments->guards, segments->producers, segments->snapshot);
+        queue_guard_snapshot(
+                segments->guards, segments->producers, segments->guards_of, segments->snapshot);
 }
 
 #endif

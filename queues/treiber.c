@@ -55,18 +55,6 @@ static enum queue_pushed treiber_push(
         return older ? QUEUE_PUSHED : QUEUE_PUSHED_FIRST;
 }
 
-static struct queue_chain reverse(struct queue_node *newest)
-{
-        struct queue_chain chain = {NULL, NULL};
-        while (newest) {
-                struct queue_node *older =
-                        atomic_load_explicit(&newest->next, memory_order_relaxed);
-                queue_chain_prepend(&chain, newest);
-                newest = older;
-        }
-        return chain;
-}
-
 static struct queue_chain take_all(struct treiber_queue *queue)
 {
         /* An idle drain leaves the line with the producers. Relaxed: by coherence the load can't
@@ -74,7 +62,8 @@ static struct queue_chain take_all(struct treiber_queue *queue)
         if (!atomic_load_explicit(&queue->newest, memory_order_relaxed))
                 return (struct queue_chain){NULL, NULL};
         /* Acquire, with the release in treiber_push. */
-        return reverse(atomic_exchange_explicit(&queue->newest, NULL, memory_order_acquire));
+        return queue_chain_reversed(
+                atomic_exchange_explicit(&queue->newest, NULL, memory_order_acquire));
 }
 
 static struct queue_drained treiber_drain(struct queue *base, struct queue_node **out, unsigned max)

@@ -41,9 +41,9 @@ static inline struct queue_node *append(struct list *list, struct queue_node *no
 {
         atomic_store_explicit(&node->next, NULL, memory_order_relaxed);
         /* Release: whoever appends after us writes our `next` after we cleared it. Acquire: we
-         * write the previous node's `next` after append there cleared it. seq_cst, with the load in
-         * take: an asymmetric or fenced sleeper may use it as its store-load fence. */
-        struct queue_node *previous = atomic_exchange(&list->newest, node);
+         * write the previous node's `next` after append there cleared it. */
+        struct queue_node *previous =
+                atomic_exchange_explicit(&list->newest, node, memory_order_acq_rel);
         queue_step();
         /* Release, with the acquire in take: the request's content is seen through the link. */
         atomic_store_explicit(&previous->next, node, memory_order_release);
@@ -70,8 +70,10 @@ static inline struct queue_node *take(struct list *list, enum queue_left *left)
         struct queue_node *next = follow(oldest);
         if (oldest == &list->stub) {
                 if (!next) {
-                        /* seq_cst, with the exchange in append: see there. */
-                        *left = atomic_load(&list->newest) == oldest ? QUEUE_EMPTY : QUEUE_STALLED;
+                        /* Relaxed: by coherence it can't miss a push that returned before. */
+                        bool empty =
+                                atomic_load_explicit(&list->newest, memory_order_relaxed) == oldest;
+                        *left = empty ? QUEUE_EMPTY : QUEUE_STALLED;
                         return NULL;
                 }
                 list->oldest = oldest = next;

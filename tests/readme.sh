@@ -29,6 +29,9 @@ awk -F, '
 				if (m[1, i] < 7 * m[0, j] || m[1, i] > 10 * m[0, j]) exit 1
 		exit !(n[0] == 2 && n[1] == 2 && lo + 0 > hi + 0)
 	}' experiments/data/collapse/summary.csv || fail "its sentence on the wake is not borne out by the data"
+"$1/fanin" list --format csv | awk -F, 'NR > 1 && $2 != "NA" { print $1 }' | while read -r queue; do
+	grep -q "^| queue | .*\`${queue}[:\`]" README.md || fail "its table of configurations lacks $queue"
+done
 grep -o '](\([^)]*\))' README.md | sed 's/^](//; s/)$//' | while read -r link; do
 	[ -e "$link" ] || fail "it links to $link, which is not there"
 done

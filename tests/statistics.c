@@ -142,13 +142,13 @@ static void test_intervals_cover(void **state)
         gsl_rng_free(random);
 }
 
-static void test_ratio_covers(void **state)
+static void test_ratio_and_difference_cover(void **state)
 {
         (void)state;
         gsl_rng *random = gsl_rng_alloc(gsl_rng_mt19937);
         gsl_rng_set(random, 90);
         for (size_t count = 5; count <= 11; count += 2) {
-                unsigned hits = 0;
+                unsigned hits = 0, differences = 0;
                 double coverage = 0;
                 for (unsigned i = 0; i < DRAWS; i++) {
                         struct median a = draw(random, 12, count), b = draw(random, 8, count + 1);
@@ -157,8 +157,12 @@ static void test_ratio_covers(void **state)
                         coverage = ratio.coverage;
                         assert_true(ratio.lo <= ratio.median && ratio.median <= ratio.hi);
                         assert_number("coverage", coverage, a.coverage + b.coverage - 1);
+                        struct median difference = median_difference(&a, &b);
+                        differences += difference.lo <= 4 && 4 <= difference.hi;
+                        assert_number("its coverage", difference.coverage, coverage);
                 }
                 assert_covers("ratio", hits, coverage);
+                assert_covers("difference", differences, coverage);
         }
         struct median few = draw(random, 1, 2), ratio = median_ratio(&few, &few);
         assert_number("coverage of two intervals of half", ratio.coverage, 0);
@@ -418,7 +422,7 @@ int main(void)
                 cmocka_unit_test(test_known_coverages),
                 cmocka_unit_test(test_no_samples),
                 cmocka_unit_test(test_intervals_cover),
-                cmocka_unit_test(test_ratio_covers),
+                cmocka_unit_test(test_ratio_and_difference_cover),
                 cmocka_unit_test(test_check),
                 cmocka_unit_test(test_check_at_word_ends),
                 cmocka_unit_test(test_check_by_producer),

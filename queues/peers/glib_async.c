@@ -16,7 +16,7 @@
  * nothing. No edge: push doesn't say whether the list was empty, and a length read beside it is
  * another moment's.
  *
- * A producer that stops mid-push holds the mutex: everyone waits, nothing is hidden.
+ * A producer that stops mid-push holds the mutex: everyone waits, drain too.
  *
  * wait keeps what it took for the next drain, which hands it out first. interrupt pushes a mark of
  * ours, that drain and wait swallow; one that drain has swallowed ends the next wait.

@@ -27,7 +27,7 @@ using epochs = xenium::reclamation::generic_epoch_based<>;
 
 struct xenium_peer : peer {
         static constexpr unsigned promises =
-                QUEUE_FIFO_GLOBAL | QUEUE_FIFO_PRODUCER | QUEUE_LOCK_FREE | QUEUE_ALLOCATES;
+                QUEUE_FIFO_GLOBAL | QUEUE_FIFO_PRODUCER | QUEUE_ALLOCATES;
         xenium::ramalhete_queue<queue_node *, xenium::policy::reclaimer<epochs>> items;
 
         explicit xenium_peer(const queue_config &)
