@@ -42,9 +42,14 @@ lacks = $(if $(filter <%,$1),$(shell echo '\#include $1' | $(CXX) -std=c++2b -x 
 $(foreach f,$(QUEUE_FILES) $(SIGNAL_FILES),$(eval NEEDS_$f := $(call needs_of,$f)) $(eval WANTS_$f := $(call wants_of,$f)))
 $(foreach p,$(sort $(foreach f,$(QUEUE_FILES) $(SIGNAL_FILES),$(NEEDS_$f) $(WANTS_$f))),$(eval LACKS_$p := $(strip $(call lacks,$p))))
 $(foreach f,$(QUEUE_FILES) $(SIGNAL_FILES),$(eval MISSING_$f := $(strip $(foreach p,$(NEEDS_$f) $(WANTS_$f),$(LACKS_$p)))))
-BACKENDS := $(foreach f,$(QUEUE_FILES),$(if $(and $(NEEDS_$f),$(MISSING_$f)),,$f))
-SIGNALS := $(foreach f,$(SIGNAL_FILES),$(if $(and $(NEEDS_$f),$(MISSING_$f)),,$f))
-LEFT_OUT := $(foreach f,$(QUEUE_FILES) $(SIGNAL_FILES),$(if $(MISSING_$f),$f))
+$(foreach f,$(QUEUE_FILES) $(SIGNAL_FILES),$(eval REASON_$f := $(if $(MISSING_$f),missing: $(MISSING_$f))))
+# ThreadSanitizer sees C++ only as far as it is in headers, and no fences: what it says would mean nothing.
+ifneq ($(filter thread,$(SANITIZE)),)
+$(foreach f,$(filter %.cpp,$(QUEUE_FILES)),$(eval REASON_$f := ThreadSanitizer can not see how it synchronises))
+endif
+BACKENDS := $(foreach f,$(QUEUE_FILES),$(if $(and $(NEEDS_$f),$(REASON_$f)),,$f))
+SIGNALS := $(foreach f,$(SIGNAL_FILES),$(if $(and $(NEEDS_$f),$(REASON_$f)),,$f))
+LEFT_OUT := $(foreach f,$(QUEUE_FILES) $(SIGNAL_FILES),$(if $(REASON_$f),$f))
 # The library has no peers: they are there to be compared with.
 LIB_BACKENDS := $(filter-out queues/peers/%,$(BACKENDS))
 BROKEN := $(sort $(wildcard tests/broken/*.c))
@@ -130,7 +135,7 @@ registry_of = { echo '/* Generated from queues/ and engine/signal*.c by the Make
 	echo 'const struct signal_ops *const *const registry_signal_files[] = {'; \
 	$(foreach f,$(SIGNALS),echo '        $(call name_of,$f)_signals,';) echo '        NULL};'; \
 	echo 'const struct registry_left_out registry_left_out[] = {'; \
-	$(foreach f,$2,echo '        {"$(call left_out_name,$f)", "missing: $(MISSING_$f)"},';) \
+	$(foreach f,$2,echo '        {"$(call left_out_name,$f)", "$(REASON_$f)"},';) \
 	echo '        {NULL, NULL}};'; }
 left_out_name = $(if $(WANTS_$1),$(call wanting_of,$1) of )$1
 

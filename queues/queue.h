@@ -91,7 +91,7 @@ enum queue_seen {
                               its stores as release: that its own fences suffice is not checked */
         QUEUE_SEEN_AS_TOLD, /* hidden accesses are announced by queue_hidden_release and _acquire:
                                that they synchronise is not checked */
-        QUEUE_UNSEEN,       /* not checked */
+        QUEUE_UNSEEN,       /* not checked, and not built for ThreadSanitizer */
 };
 
 /* A key of the configuration string (`shards=16`); parsing, errors and help come from it. */

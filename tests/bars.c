@@ -68,9 +68,11 @@ static enum exit_code judge(
 static void assert_verdict(const char *what, const char *verdict)
 {
         const char *line = strstr(csv, what);
-        if (!line)
-                fail_msg("no line begins with '%s' in:\n%s", what, csv);
         char copy[256];
+        if (!line) {
+                fail_msg("no line begins with '%s' in:\n%s", what, csv);
+                return;
+        }
         snprintf(copy, sizeof copy, "%.*s", (int)strcspn(line, "\n"), line);
         const char *word = strrchr(copy, ',');
         if (!word || strcmp(word + 1, verdict) != 0)

@@ -153,8 +153,6 @@ static void run_variants(const struct job *job)
 static const char *unable(const struct job *job)
 {
         cpu_set_t allowed;
-        if (REPORT_TSAN && job->ops->seen == QUEUE_UNSEEN)
-                return "ThreadSanitizer can't see how it synchronises (QUEUE_UNSEEN)";
         if (job->check->steps && !STEPS)
                 return "release objects have no queue_step";
         if (job->check->moves && !sched_getaffinity(0, sizeof allowed, &allowed) &&
@@ -167,12 +165,9 @@ static const char *unable(const struct job *job)
 static void skip_job(const struct job *job, const char *why)
 {
         static const char *said;
-        static const struct queue_ops *said_of;
-        bool whole = job->ops->seen == QUEUE_UNSEEN && REPORT_TSAN;
-        if (said != why || (whole && said_of != job->ops))
-                printf("SKIP: %s: %s\n", whole ? job->ops->name : job->check->name, why);
+        if (said != why)
+                printf("SKIP: %s: %s\n", job->check->name, why);
         said = why;
-        said_of = job->ops;
         skip();
 }
 

@@ -410,6 +410,9 @@ static void test_submit_from_destructor(void **state)
         enum { ROUNDS = 10, WORDS = 2 * ROUNDS * (2 + 1) };
         const struct queue_ops *ops;
         for (unsigned i = 0; (ops = registry_at(i)); i++) {
+                if (ops->seen == QUEUE_UNSEEN)
+                        continue; /* C++ runs no destructor of a thread_local made so late: a leak
+                                   */
                 begin("%s", ops->name);
                 last_words.done = 0;
                 last_words.handle = start(ops->name, PRODUCERS, NULL);
