@@ -90,7 +90,9 @@ int fanin_submit_as(fanin_handle handle, unsigned producer, const void *payload,
         if (producer >= FANIN_PRODUCERS_MAX)
                 return FANIN_TOO_MANY_THREADS;
         struct queue_guard *guard = &producer_guards[producer];
-        atomic_store_explicit(&guard->inside_of, handle, memory_order_relaxed);
+        /* Release, here and below, with the acquire in queue_guard_snapshot: our last push is over.
+         */
+        atomic_store_explicit(&guard->inside_of, handle, memory_order_release);
         queue_guard_enter(guard);
         struct context *context = context_find(handle);
         int result = context ? submit_inside(context, producer, payload, payload_bytes, callback,
@@ -129,7 +131,7 @@ int fanin_flush(fanin_handle handle)
         unsigned producer = producer_index();
         if (producer == FANIN_NO_PRODUCER)
                 return FANIN_TOO_MANY_THREADS;
-        atomic_store_explicit(&producer_guards[producer].inside_of, handle, memory_order_relaxed);
+        atomic_store_explicit(&producer_guards[producer].inside_of, handle, memory_order_release);
         queue_guard_enter(&producer_guards[producer]);
         struct context *context = context_find(handle);
         if (context && producer < context->producers)
@@ -141,7 +143,7 @@ int fanin_flush(fanin_handle handle)
 void context_producer_ends(unsigned producer)
 {
         /* Inside the guard too, so that a wake under way is not counted as lost. */
-        atomic_store_explicit(&producer_guards[producer].inside_of, 0, memory_order_relaxed);
+        atomic_store_explicit(&producer_guards[producer].inside_of, 0, memory_order_release);
         queue_guard_enter(&producer_guards[producer]);
         pthread_mutex_lock(&context_lock);
         for (unsigned i = 0; i < FANIN_CONTEXTS_MAX; i++) {

@@ -57,11 +57,10 @@ static void configure(struct settings *settings, int argc, char **argv)
         const struct queue_ops *ops;
         settings_init(settings);
         settings_default(settings, "producers", "1,2,8,32,100");
-        settings_default(settings, "samples", "9"); /* the interval leaves out the extremes */
         settings_default(settings, "min-time", "0.04");
         settings_default(settings, "max-sample", "0.3");
         /* Spinlocks that never yield may not come to an end. */
-        settings_default(settings, "deadline", "6");
+        settings_default(settings, "deadline", "3");
         settings_parse(settings, FOR_BARS, argc, argv);
         queue_guard_init();
         settings_configs(settings, "bars", ceiling_config);

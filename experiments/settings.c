@@ -247,8 +247,8 @@ static const char *const introductions[] = {
                      "held\n"
                      "to, each figure beside its bar. `make bench-queues` runs it. Defaults other "
                      "than below:\n"
-                     "--producers 1,2,8,32,100 --samples 9 --min-time 0.04 --max-sample 0.3 "
-                     "--deadline 6\n\n",
+                     "--producers 1,2,8,32,100 --min-time 0.04 --max-sample 0.3 "
+                     "--deadline 3\n\n",
         [FOR_SAMPLE] = "usage: fanin sample --config C --producers N [option…]\n\n"
                        "One sample, as `fanin run` executes it; prints key=value pairs.\n\n",
 };

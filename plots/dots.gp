@@ -26,7 +26,7 @@ gap = 0.02
 width = (0.98 - left - gap * (panels - 1)) / panels
 
 set logscale x 10
-set format x "%g"
+set format x (unit == 1 ? "%.0s%c" : "%g")
 stats "points" using 2 nooutput
 lowest = STATS_min / unit
 stats "points" using 3 nooutput

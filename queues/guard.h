@@ -74,7 +74,8 @@ static inline void queue_guard_snapshot(
 {
         for (unsigned i = 0; i < count; i++) {
                 snapshot[i] = atomic_load_explicit(&guards[i].inside, memory_order_acquire);
-                if (of && atomic_load_explicit(&guards[i].inside_of, memory_order_relaxed) != of)
+                /* Acquire, with the release in submit.c: a push that is over is wholly over. */
+                if (of && atomic_load_explicit(&guards[i].inside_of, memory_order_acquire) != of)
                         snapshot[i] = 0;
         }
 }

@@ -6,7 +6,11 @@
  */
 #include <sched.h>
 #include <stdlib.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
+#include "contract/report.h"
 #include "doing.h"
 
 enum { PRODUCERS = 16, BACKLOG = 64 * PRODUCERS };
@@ -654,6 +658,48 @@ static void test_destroy_waits_for_its_own(void **state)
         }
 }
 
+/* Nor does a producer that blocks there hold up the reuse of cells here. */
+static void test_reuse_goes_on(void **state)
+{
+        (void)state;
+#if defined(__GLIBC__) && !REPORT_SANITIZED
+        static const char *const configs[] = {
+                "ck_fifo", "rculfqueue", "jiffy:buffer=64", "faa_array:segment=64"};
+        enum { LOTS = 1000, LOT = 1000, GROWTH_MAX = 2 << 20 }; /* 8 MB or more, were none reused */
+        for (unsigned i = 0; i < sizeof configs / sizeof *configs; i++) {
+                char why[256];
+                struct spec spec;
+                if (!spec_parse(configs[i], &spec, why, sizeof why))
+                        continue; /* left out of this build */
+                struct tally first = {0}, tally = {0};
+                begin("%s beside handshake", configs[i]);
+                struct hand_off waiting = {.handle = start_held("handshake", &first)};
+                assert_int_equal(pthread_create(&waiting.thread, NULL, hand_off, &waiting), 0);
+                await_inside(1);
+                fanin_handle handle = start(configs[i], NULL, NULL);
+                size_t before = 0;
+                for (unsigned lot = 1; lot <= LOTS; lot++) {
+                        for (unsigned j = 0; j < LOT; j++)
+                                assert_int_equal(
+                                        fanin_submit(handle, NULL, 0, count, &tally), FANIN_OK);
+                        while (atomic_load(&tally.done) < lot * LOT)
+                                sched_yield();
+                        if (lot == LOTS / 10)
+                                before = mallinfo2().uordblks + mallinfo2().hblkhd;
+                }
+                size_t after = mallinfo2().uordblks + mallinfo2().hblkhd;
+                if (after > before + GROWTH_MAX)
+                        fail_msg("%s: it grew by %zu bytes", doing, after - before);
+                stop(handle);
+                sem_post(&gate.open);
+                pthread_join(waiting.thread, NULL);
+                stop(waiting.handle);
+        }
+#else
+        skip();
+#endif
+}
+
 static void test_close_with_queued(void **state)
 {
         (void)state;
@@ -899,6 +945,7 @@ int main(void)
                 cmocka_unit_test(test_reentrant),
                 cmocka_unit_test(test_close_with_queued),
                 cmocka_unit_test(test_destroy_waits_for_its_own),
+                cmocka_unit_test(test_reuse_goes_on),
                 cmocka_unit_test(test_close_races_submit),
                 cmocka_unit_test(test_slab_full),
                 cmocka_unit_test(test_kept_are_delivered),
