@@ -19,13 +19,13 @@ bars = "interval of the median" . (coverage eq "NA" ? "" : sprintf(" (%.3g %%)",
 longest = strlen(bars)
 do for [i = 0:curves - 1] { if (strlen(label(i)) > longest) { longest = strlen(label(i)) } }
 right = 0.90 - longest * character_width
-left = 0.09
+left = 0.115
 gap = 0.05
 width = (right - left - gap * (panels - 1)) / panels
 
 set logscale x 2
 set logscale y 10
-set format y "%g"
+set format y "%.0s%c"
 set autoscale noextend
 set offsets graph 0.05, graph 0.05, graph 0.08, graph 0.08
 unset key
@@ -44,7 +44,7 @@ do for [p = 0:panels - 1] {
         set tmargin at screen (for_print ? 0.92 : 0.80)
         set bmargin at screen 0.13
         set title sprintf("%s producer%s", panel(p), panel(p) eq "1" ? "" : "s") font small offset 0, -0.6
-        set ylabel (p == 0 ? "producer CPU ns per submit" : "")
+        set ylabel (p == 0 ? "producer CPU ns per submit" : "") offset 1, 0
         if (p == panels - 1) {
                 set key at screen right + 0.015, screen (for_print ? 0.92 : 0.80) left top Left reverse \
                         samplen 3 spacing 1.2 font small textcolor rgb ink
@@ -67,7 +67,8 @@ do for [p = 0:panels - 1] {
                 keyentry with points linecolor rgb ink pointtype hollow(1) pointsize marker \
                         linewidth line_width title "hollow: producers mostly", \
                 keyentry with labels nopoint title "ran in turn (overlap < 0.5)", \
-                keyentry with yerrorbars linecolor rgb ink pointtype 0 title bars
+                keyentry with yerrorbars linecolor rgb ink pointtype 0 title bars, \
+                keyentry with labels nopoint title "no point: no sample ended"
         unset label 1
         unset label 2
 }

@@ -29,6 +29,17 @@ awk -F, '
 				if (m[1, i] < 7 * m[0, j] || m[1, i] > 10 * m[0, j]) exit 1
 		exit !(n[0] == 2 && n[1] == 2 && lo + 0 > hi + 0)
 	}' experiments/data/collapse/summary.csv || fail "its sentence on the wake is not borne out by the data"
+# … and lane_rings costs more than lanes at every count.
+awk -F, '
+	NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i }
+	$1 ~ /^lane(s|_rings)\// {
+		name = $1 ~ /^lanes/
+		value = $c["producer_cpu_ns_per_submit_median"]
+		if (!((name, $2) in least) || value < least[name, $2]) least[name, $2] = value
+		counts[$2]
+	}
+	END { for (k in counts) { n++; if (least[0, k] <= least[1, k]) exit 1 } exit n != 5 }
+' experiments/data/bars/summary.csv || fail "its sentence on lane_rings is not borne out by the data"
 "$1/fanin" list --format csv | awk -F, 'NR > 1 && $2 != "NA" { print $1 }' | while read -r queue; do
 	grep -q "^| queue | .*\`${queue}[:\`]" README.md || fail "its table of configurations lacks $queue"
 done
