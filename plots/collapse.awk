@@ -84,14 +84,7 @@ function add_measured(    config, producers, rate, lo, hi, overlap)
         lo = number_or_na_field("submit_per_s_lo")
         hi = number_or_na_field("submit_per_s_hi")
         overlap = number_or_na_field("overlap_median")
-        if (field("kind") != "measured")
-                fail_field("kind", "measured, and this figure shows no other kind as measured")
-        if (field("quick") !~ /^(yes|no)$/)
-                fail_field("quick", "yes or no")
-        quick = field("quick")
-        cpus = number_or_na_field("cpus_effective")
-        if (cpus + 0 <= 0)
-                fail_field("cpus_effective", "above 0")
+        measured_row()
         seen[config] = 1
         if (rate == "NA" || rate + 0 == 0) # nothing to show on a log axis
                 return

@@ -60,6 +60,19 @@ function word_field(name)
         return field(name)
 }
 
+# What each figure of measured cells asks of a row; sets cpus and quick.
+function measured_row()
+{
+        if (field("kind") != "measured")
+                fail_field("kind", "measured, and this figure shows no other kind as measured")
+        if (field("quick") !~ /^(yes|no)$/)
+                fail_field("quick", "yes or no")
+        quick = field("quick")
+        cpus = number_or_na_field("cpus_effective")
+        if (cpus + 0 <= 0)
+                fail_field("cpus_effective", "above 0")
+}
+
 # A missing operand is no failure of awk's own, so the end asks which files were seen.
 function need_rows(path)
 {
