@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "bars.h"
+#include "commands.h"
 #include "sweep.h"
 
 const char bars_full_ring[] = "ck_ring:capacity=64/pending/eventfd/slab";

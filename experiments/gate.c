@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "commands.h"
 #include "sweep.h"
 
 static const double scaling_threshold = 1.5; /* the reference's */

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "commands.h"
 #include "promises.h"
-#include "sweep.h"
 
 static const struct {
         const char *word, *means;
@@ -277,8 +277,9 @@ static void list_signals(void)
                 puts(ops->name);
 }
 
-int list_main(int argc, char **argv)
+int list_main(int argc, char **argv, int all_count, char **all)
 {
+        (void)all_count, (void)all;
         static const struct {
                 const char *name;
                 void (*print)(void);

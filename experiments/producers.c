@@ -55,10 +55,11 @@ bool producers_pin(unsigned cpu)
 }
 
 /* The producer's loop: the submit phase as measured. */
-static void submit_round(struct producer *producer, unsigned index)
+static void submit_volume(const struct producers_round *asked, unsigned number, unsigned index,
+        struct producers_turn *out)
 {
         const struct settings *settings = gate.settings;
-        const struct producers_round round = gate.round;
+        const struct producers_round round = *asked;
         struct producers_turn turn = {.fault = FANIN_OK};
         uint64_t tries = 0, cpu_ns = clock_thread_cpu_ns();
         turn.start_ns = clock_wall_ns();
@@ -69,7 +70,7 @@ static void submit_round(struct producer *producer, unsigned index)
                 if (settings->think_ns)
                         work_ns(settings->think_ns);
                 int result = fanin_submit_as(round.handle, index, NULL, 0, round.callback,
-                        producers_name(producer->number, turn.accepted));
+                        producers_name(number, turn.accepted));
                 if (result == FANIN_OK) {
                         turn.accepted++;
                         done++;
@@ -85,7 +86,7 @@ static void submit_round(struct producer *producer, unsigned index)
         }
         turn.end_ns = clock_wall_ns();
         turn.cpu_ns = clock_thread_cpu_ns() - cpu_ns;
-        producer->turn = turn;
+        *out = turn;
 }
 
 static void *producer_main(void *argument)
@@ -108,7 +109,8 @@ static void *producer_main(void *argument)
                 bool submits = gate.job == SUBMIT;
                 pthread_mutex_unlock(&gate.lock);
                 if (submits)
-                        submit_round(producer, index);
+                        (gate.round.submit ? gate.round.submit : submit_volume)(
+                                &gate.round, producer->number, index, &producer->turn);
                 else
                         fanin_flush(gate.round.handle);
                 pthread_mutex_lock(&gate.lock);

@@ -29,6 +29,8 @@ static inline uint64_t producers_id_of(const void *user_data)
         return (uintptr_t)user_data & ((UINT64_C(1) << PRODUCERS_ID_BITS) - 1);
 }
 
+struct producers_turn;
+
 /* What one round is asked to do. */
 struct producers_round {
         fanin_handle handle;
@@ -36,6 +38,11 @@ struct producers_round {
         uint64_t deadline_ns; /* nobody submits much after it */
         fanin_callback callback;
         bool flushes; /* the queue keeps requests: handed over when the last producer is done */
+        /* What a producer does, on its thread: number within the sample, index for fanin_submit_as.
+         * NULL: submits its volume, one after the other. */
+        void (*submit)(const struct producers_round *, unsigned number, unsigned index,
+                struct producers_turn *);
+        void *data; /* for submit */
 };
 
 /* What a producer did in a round. */

@@ -37,7 +37,7 @@ static void called_back(int ret, const char *msg, size_t len, void *user_data)
         (void)msg;
         (void)len;
         uint64_t id = producers_id_of(user_data);
-        if (rounds.settings->check)
+        if (!rounds.settings->no_check)
                 check_one(&rounds.check, producers_number_of(user_data), id);
         if (id % PRODUCERS_CLOCK_EVERY == PRODUCERS_CLOCK_EVERY - 1 || id == rounds.volume - 1 ||
                 rounds.settings->drop_on_full)
@@ -82,7 +82,7 @@ bool rounds_open(struct row *row, uint64_t volume)
                 .poll_ms = (int)rounds.settings->poll_ms,
                 .handler = rounds.settings->handler_ns ? handle_request : NULL,
         };
-        if (rounds.settings->check && !check_create(&rounds.check, rounds.producers, volume)) {
+        if (!rounds.settings->no_check && !check_create(&rounds.check, rounds.producers, volume)) {
                 snprintf(row->reason, sizeof row->reason, "no memory for the check");
                 return false;
         }
@@ -96,7 +96,7 @@ void rounds_close(void)
 {
         fanin_destroy(rounds.handle);
         rounds.handle = 0;
-        if (rounds.settings->check)
+        if (!rounds.settings->no_check)
                 check_destroy(&rounds.check);
 }
 
@@ -202,7 +202,7 @@ bool rounds_run(struct row *row, struct totals *totals, uint64_t deadline_ns, ui
         }
         uint64_t end_ns = rounds.last_callback_ns > last_ns ? rounds.last_callback_ns : last_ns;
         totals->complete_ns += end_ns - first_ns;
-        if (rounds.settings->check) {
+        if (!rounds.settings->no_check) {
                 totals->lost += check_round_ends(&rounds.check, rounds.turn_accepted);
                 totals->doubled += rounds.check.doubled;
                 totals->disordered += rounds.check.disordered;

@@ -1,83 +1,228 @@
 /* SPDX-FileCopyrightText: 2026 the fanin authors */
 /* SPDX-License-Identifier: MIT */
-/* Prints and parses rows. */
+/* Prints and parses rows, all from one table of their fields. */
 #include "row.h"
 
 #include <errno.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-const char *const row_status_names[STATUSES] = {
-        "ok", "hang", "crash", "refused", "lost", "doubled", "disordered", "lost-wake"};
+const char *const row_status_names[STATUSES] = {"ok", "hang", "crash", "refused", "oom",
+        "throttled", "skipped", "lost", "doubled", "disordered", "lost-wake"};
+
+enum kind { TEXT, WHOLE, DECIMAL };
+
+static const struct field {
+        const char *name;
+        enum kind kind;
+        bool parents; /* known before the sample runs: neither sent nor received */
+        size_t offset, bytes;
+} fields[] = {
+#define PARENTS_TEXT(name, size) {#name, TEXT, true, offsetof(struct row, name), size},
+#define PARENTS_WHOLE(name) {#name, WHOLE, true, offsetof(struct row, name), 0},
+#define OWN_TEXT(name, size) {#name, TEXT, false, offsetof(struct row, name), size},
+#define OWN_WHOLE(name) {#name, WHOLE, false, offsetof(struct row, name), 0},
+#define OWN_DECIMAL(name) {#name, DECIMAL, false, offsetof(struct row, name), 0},
+        ROW_FIELDS(PARENTS_TEXT, PARENTS_WHOLE, OWN_TEXT, OWN_WHOLE, OWN_DECIMAL)};
+
+enum { FIELDS = sizeof fields / sizeof *fields };
+
+static char *text_of(const struct row *row, const struct field *field)
+{
+        return (char *)row + field->offset;
+}
+
+static uint64_t *whole_of(const struct row *row, const struct field *field)
+{
+        return (uint64_t *)((char *)row + field->offset);
+}
+
+static double *decimal_of(const struct row *row, const struct field *field)
+{
+        return (double *)((char *)row + field->offset);
+}
+
+void row_clear(struct row *row)
+{
+        *row = (struct row){.measured = false};
+        for (const struct field *field = fields; field < fields + FIELDS; field++)
+                if (field->kind == TEXT)
+                        row_set_text(text_of(row, field), field->bytes, "NA");
+                else if (field->kind == WHOLE)
+                        *whole_of(row, field) = ROW_NA;
+                else
+                        *decimal_of(row, field) = NAN;
+}
 
 bool row_print_header(FILE *file)
 {
-        const char *comma = "";
-#define PRINT_TEXT(name, bytes) fprintf(file, "%s" #name, comma), comma = ",";
-#define PRINT_NUMBER(name) PRINT_TEXT(name, 0)
-        ROW_FIELDS(PRINT_TEXT, PRINT_NUMBER, PRINT_TEXT, PRINT_NUMBER, PRINT_NUMBER)
-#undef PRINT_TEXT
-#undef PRINT_NUMBER
+        for (const struct field *field = fields; field < fields + FIELDS; field++)
+                fprintf(file, "%s%s", field == fields ? "" : ",", field->name);
         return fputc('\n', file) != EOF && !fflush(file);
+}
+
+static void print_whole(FILE *file, uint64_t number)
+{
+        if (number == ROW_NA)
+                fputs("NA", file);
+        else
+                fprintf(file, "%llu", (unsigned long long)number);
+}
+
+static void print_decimal(FILE *file, double number, int digits)
+{
+        if (isfinite(number))
+                fprintf(file, "%.*g", digits, number);
+        else
+                fputs("NA", file);
 }
 
 bool row_print(FILE *file, const struct row *row)
 {
-        const char *comma = "";
-#define PRINT_TEXT(name, bytes) fprintf(file, "%s%s", comma, row->name), comma = ",";
-#define PRINT_KNOWN(name) fprintf(file, "%s%llu", comma, (unsigned long long)row->name);
-#define PRINT_WHOLE(name)                                                                          \
-        if (row->measured)                                                                         \
-                PRINT_KNOWN(name)                                                                  \
-        else                                                                                       \
-                fprintf(file, "%sNA", comma);
-#define PRINT_DECIMAL(name)                                                                        \
-        if (row->measured && isfinite(row->name))                                                  \
-                fprintf(file, "%s%.6g", comma, row->name);                                         \
-        else                                                                                       \
-                fprintf(file, "%sNA", comma);
-        ROW_FIELDS(PRINT_TEXT, PRINT_KNOWN, PRINT_TEXT, PRINT_WHOLE, PRINT_DECIMAL)
-#undef PRINT_TEXT
-#undef PRINT_KNOWN
-#undef PRINT_WHOLE
-#undef PRINT_DECIMAL
+        for (const struct field *field = fields; field < fields + FIELDS; field++) {
+                bool there = row->measured || field->parents;
+                if (field != fields)
+                        fputc(',', file);
+                if (field->kind == TEXT)
+                        fputs(text_of(row, field), file);
+                else if (field->kind == WHOLE)
+                        print_whole(file, there ? *whole_of(row, field) : ROW_NA);
+                else
+                        print_decimal(file, there ? *decimal_of(row, field) : NAN, 6);
+        }
         return fputc('\n', file) != EOF && !fflush(file);
 }
 
-/* The parent's fields are neither sent nor received. */
-#define SKIP_TEXT(name, bytes)
-#define SKIP_WHOLE(name)
-
 bool row_send(FILE *file, const struct row *row)
 {
-#define SEND_TEXT(name, bytes) fprintf(file, #name "=%s\n", row->name);
-#define SEND_WHOLE(name) fprintf(file, #name "=%llu\n", (unsigned long long)row->name);
-#define SEND_DECIMAL(name) fprintf(file, #name "=%.17g\n", row->name);
-        ROW_FIELDS(SKIP_TEXT, SKIP_WHOLE, SEND_TEXT, SEND_WHOLE, SEND_DECIMAL)
-#undef SEND_TEXT
-#undef SEND_WHOLE
-#undef SEND_DECIMAL
+        for (const struct field *field = fields; field < fields + FIELDS; field++) {
+                if (field->parents)
+                        continue;
+                fprintf(file, "%s=", field->name);
+                if (field->kind == TEXT)
+                        fputs(text_of(row, field), file);
+                else if (field->kind == WHOLE)
+                        print_whole(file, *whole_of(row, field));
+                else
+                        print_decimal(file, *decimal_of(row, field), 17);
+                fputc('\n', file);
+        }
+        for (unsigned i = 0; i < row->depth_count; i++)
+                fprintf(file, "depth=%llu %llu\n", (unsigned long long)row->depths[i].ms,
+                        (unsigned long long)row->depths[i].depth);
+        for (unsigned i = 0; i < row->producer_count; i++) {
+                const struct row_producer *one = &row->by_producer[i];
+                const uint64_t numbers[] = {one->number, one->shard, one->submits, one->active_ns,
+                        one->oldest_request_ns};
+                for (unsigned j = 0; j < sizeof numbers / sizeof *numbers; j++) {
+                        fputs(j ? " " : "producer=", file);
+                        print_whole(file, numbers[j]);
+                }
+                fputc('\n', file);
+        }
         fprintf(file, "measured=%d\n", row->measured);
         if (*row->reason)
                 fprintf(file, "reason=%s\n", row->reason);
         return fputs("end\n", file) != EOF && !fflush(file);
 }
 
-static bool whole(const char *text, uint64_t *out)
+/* One number of text up to an end character; NULL: it isn't one. Returns what follows. */
+static const char *whole(const char *text, uint64_t *out)
 {
         char *end;
+        if (!strncmp(text, "NA", 2)) {
+                *out = ROW_NA;
+                return text + 2;
+        }
         errno = 0;
-        unsigned long long number = strtoull(text, &end, 10);
-        *out = number;
-        return *text >= '0' && *text <= '9' && !*end && !errno;
+        *out = strtoull(text, &end, 10);
+        return *text >= '0' && *text <= '9' && !errno ? end : NULL;
 }
 
+/* count numbers, a blank between two, and nothing else. */
+static bool wholes(const char *text, uint64_t *out, unsigned count)
+{
+        for (unsigned i = 0; i < count; i++) {
+                text = whole(text, &out[i]);
+                if (!text || *text != (i + 1 < count ? ' ' : '\0'))
+                        return false;
+                text++;
+        }
+        return true;
+}
+
+/* "1e5", not "0x10", "inf", "+1" or " 1", which strtod takes as well. */
 static bool decimal(const char *text, double *out)
 {
         char *end;
+        *out = NAN;
+        if (!strcmp(text, "NA"))
+                return true;
+        if (!*text || text[strspn(text, "0123456789.eE+-")] || strchr("+eE", *text))
+                return false;
         *out = strtod(text, &end);
-        return *text && !*end;
+        return !*end && isfinite(*out);
+}
+
+static bool set(struct row *row, const struct field *field, const char *text)
+{
+        uint64_t number;
+        switch (field->kind) {
+        case TEXT:
+                row_set_text(text_of(row, field), field->bytes, text);
+                return true;
+        case WHOLE:
+                if (!wholes(text, &number, 1))
+                        return false;
+                *whole_of(row, field) = number;
+                return true;
+        default:
+                return decimal(text, decimal_of(row, field));
+        }
+}
+
+static const struct field *find(const char *name, size_t bytes)
+{
+        for (const struct field *field = fields; field < fields + FIELDS; field++)
+                if (strlen(field->name) == bytes && !memcmp(field->name, name, bytes))
+                        return field;
+        return NULL;
+}
+
+bool row_set_field(struct row *row, const char *column, const char *text, const char **wanted)
+{
+        static const char *const kinds[] = {
+                "text of a length that fits", "a whole number or NA", "a decimal number or NA"};
+        const struct field *field = find(column, strlen(column));
+        if (!field)
+                return true;
+        *wanted = kinds[field->kind];
+        return (field->kind != TEXT || strlen(text) < field->bytes) && set(row, field, text);
+}
+
+static bool receive_depth(struct row *row, const char *value)
+{
+        uint64_t numbers[2];
+        if (row->depth_count == ROW_DEPTHS || !wholes(value, numbers, 2))
+                return false;
+        row->depths[row->depth_count++] = (struct row_depth){numbers[0], numbers[1]};
+        return true;
+}
+
+static bool receive_producer(struct row *row, const char *value)
+{
+        uint64_t n[5];
+        if (!wholes(value, n, 5))
+                return false;
+        struct row_producer *longer =
+                realloc(row->by_producer, (row->producer_count + 1) * sizeof *longer);
+        if (!longer)
+                return false;
+        row->by_producer = longer;
+        longer[row->producer_count++] = (struct row_producer){n[0], n[1], n[2], n[3], n[4]};
+        return true;
 }
 
 bool row_receive(struct row *row, const char *line)
@@ -86,28 +231,73 @@ bool row_receive(struct row *row, const char *line)
         if (!value)
                 return false;
         size_t bytes = (size_t)(value++ - line);
-#define IS(name) (bytes == strlen(name) && !memcmp(line, name, bytes))
-#define RECEIVE_TEXT(name, size)                                                                   \
-        if (IS(#name))                                                                             \
-                return row_set_text(row->name, size, value), true;
-#define RECEIVE_WHOLE(name)                                                                        \
-        if (IS(#name))                                                                             \
-                return whole(value, &row->name);
-#define RECEIVE_DECIMAL(name)                                                                      \
-        if (IS(#name))                                                                             \
-                return decimal(value, &row->name);
-        ROW_FIELDS(SKIP_TEXT, SKIP_WHOLE, RECEIVE_TEXT, RECEIVE_WHOLE, RECEIVE_DECIMAL)
-        if (IS("reason")) /* for the log, which quotes nothing */
+        const struct field *field = find(line, bytes);
+        if (field)
+                return !field->parents && set(row, field, value);
+        if (!strncmp(line, "depth=", 6))
+                return receive_depth(row, value);
+        if (!strncmp(line, "producer=", 9))
+                return receive_producer(row, value);
+        if (!strncmp(line, "reason=", 7)) /* for the log, which quotes nothing */
                 return snprintf(row->reason, sizeof row->reason, "%s", value) >= 0;
-        if (IS("measured")) {
-                row->measured = *value == '1';
-                return !strcmp(value, "0") || !strcmp(value, "1");
+        row->measured = *value == '1';
+        return !strcmp(line, "measured=0") || !strcmp(line, "measured=1");
+}
+
+void row_drop_details(struct row *row)
+{
+        free(row->by_producer);
+        row->by_producer = NULL;
+        row->producer_count = row->depth_count = 0;
+}
+
+static void print_whose(FILE *file, const struct row *row)
+{
+        fprintf(file, "%s,%llu,%llu,%s", row->config, (unsigned long long)row->producers,
+                (unsigned long long)row->sample, row->twin);
+}
+
+bool row_print_depths_header(FILE *file)
+{
+        fputs("config,producers,sample,twin,at_ms,backlog\n", file);
+        return !fflush(file);
+}
+
+bool row_print_depths(FILE *file, const struct row *row)
+{
+        for (unsigned i = 0; i < row->depth_count; i++) {
+                print_whose(file, row);
+                fprintf(file, ",%llu,%llu\n", (unsigned long long)row->depths[i].ms,
+                        (unsigned long long)row->depths[i].depth);
         }
-#undef RECEIVE_TEXT
-#undef RECEIVE_WHOLE
-#undef RECEIVE_DECIMAL
-#undef IS
-        return false;
+        return !fflush(file) && !ferror(file);
+}
+
+bool row_print_producers_header(FILE *file)
+{
+        fputs("config,producers,sample,twin,producer,shard,submits,active_ns,submit_per_s,"
+              "oldest_request_ns\n",
+                file);
+        return !fflush(file);
+}
+
+bool row_print_producers(FILE *file, const struct row *row)
+{
+        for (unsigned i = 0; i < row->producer_count; i++) {
+                const struct row_producer *one = &row->by_producer[i];
+                print_whose(file, row);
+                fprintf(file, ",%llu,", (unsigned long long)one->number);
+                print_whole(file, one->shard);
+                fprintf(file, ",%llu,%llu,", (unsigned long long)one->submits,
+                        (unsigned long long)one->active_ns);
+                print_decimal(file,
+                        one->active_ns ? (double)one->submits * 1e9 / (double)one->active_ns : NAN,
+                        6);
+                fputc(',', file);
+                print_whole(file, one->oldest_request_ns);
+                fputc('\n', file);
+        }
+        return !fflush(file) && !ferror(file);
 }
 
 enum row_status row_status_of(const struct row *row)

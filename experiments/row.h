@@ -12,6 +12,20 @@
  * 1/producers when they ran strictly in turn. producer_cpu_ns / submit_ns is how many of them ran
  * at once
  *      instead      "no", or what ran in place of the configured queue, which can't run here
+ *      twin         "no"; of an A/A run "a" or "b": the same configuration measured as if it were
+ * two cores        the class of cores that it could run on: "same" (there is one), "fast", "slow",
+ * "all" slept_ns     the FFI thread's sleeps; wakes_spurious: those that ended with nothing to do
+ *      memory_*     resident bytes: the peak in the measured rounds, and once the last one is
+ * drained
+ *      *_switches, migrations, *_faults, cycles, instructions, cache_misses, hitm
+ *                   all threads of the sample in the measured rounds, in user mode alone where the
+ *                   kernel allows no more; hitm: loads that met a line another core had modified
+ *      throttled_ns time that the cgroup's CPU quota took
+ *      oldest_request_ns
+ *                   the longest that a request waited for its callback, from the start of its
+ * submit, of every PRODUCERS_CLOCK_EVERY-th request; in the worst shard, and in the best
+ *      slowest_over_fastest
+ *                   the least of the producers' own rates over the greatest
  */
 #ifndef FANIN_ROW_H
 #define FANIN_ROW_H
@@ -25,7 +39,10 @@ enum row_status {
         STATUS_HANG,
         STATUS_CRASH,
         STATUS_REFUSED,
-        STATUS_LOST,
+        STATUS_OOM,       /* an allocation failed, or the kernel's OOM killer ended it */
+        STATUS_THROTTLED, /* the cgroup's CPU quota took more than 1 % of the measured time */
+        STATUS_SKIPPED,   /* not run: reason */
+        STATUS_LOST,      /* from here on a correctness rule is broken */
         STATUS_DOUBLED,
         STATUS_DISORDERED,
         STATUS_LOST_WAKE,
@@ -35,10 +52,12 @@ enum row_status {
 extern const char *const row_status_names[STATUSES];
 
 /*
- * P: the parent's, known before the sample runs; C: what its process measured, NA in a row that was
- * not measured. T(name, bytes) is text, U(name) a whole number, D(name) a decimal. late_wakes,
- * lost_wakes and largest_drain count the warm-up too.
+ * P: the parent's, known before the sample runs; C: what its process measured. T(name, bytes) is
+ * text, U(name) a whole number, D(name) a decimal. What could not be had is NA: ROW_NA, NAN, "NA";
+ * never 0. late_wakes, lost_wakes and largest_drain count the warm-up too. New columns go last, and
+ * older files are read as if they had them, all NA (rows.c).
  */
+#define ROW_NA UINT64_MAX
 /* clang-format off */
 #define ROW_FIELDS(PT, PU, CT, CU, CD)                                                             \
         PT(run, 128) PT(kind, 12) PT(config, 256) PT(queue, 64) PT(wake, 16) PT(signal, 16)        \
@@ -48,12 +67,25 @@ extern const char *const row_status_names[STATUSES];
         CU(late_wakes) CU(lost_wakes) CU(stalls) CU(stalled_ns) CU(drains) CU(largest_drain)       \
         CU(backlog_peak) CD(fairness_jain) PU(seed) CT(pinned, 8) CT(instead, 64) PU(think_ns) PU(handler_ns)      \
         PU(poll_ms) PT(on_full, 8) PT(check, 8) PT(quick, 4) PU(cpus_effective) PT(machine, 96)    \
-        PT(commit, 48) PT(compiler, 48)
+        PT(commit, 48) PT(compiler, 48) PT(twin, 4) PT(cores, 8) CU(wakes_spurious) CU(slept_ns)       \
+        CU(memory_peak_bytes) CU(memory_drained_bytes) CU(voluntary_switches)                      \
+        CU(involuntary_switches) CU(migrations) CU(minor_faults) CU(major_faults) CU(cycles)       \
+        CU(instructions) CU(cache_misses) CU(hitm) CU(throttled_ns) CU(oldest_request_ns)          \
+        CU(best_shard_oldest_request_ns) CD(slowest_over_fastest)
 /* clang-format on */
 
 #define ROW_TEXT(name, bytes) char name[bytes];
 #define ROW_WHOLE(name) uint64_t name;
 #define ROW_DECIMAL(name) double name;
+
+/* What does not fit into a row: the run directory's backlog.csv and producers.csv. */
+struct row_depth {
+        uint64_t ms, depth; /* since the first measured round began; requests */
+};
+struct row_producer {
+        uint64_t number, shard, submits, active_ns, oldest_request_ns; /* may be ROW_NA */
+};
+enum { ROW_DEPTHS = 64 };
 
 struct row {
         ROW_FIELDS(ROW_TEXT, ROW_WHOLE, ROW_TEXT, ROW_WHOLE, ROW_DECIMAL)
@@ -61,16 +93,32 @@ struct row {
         double busy_s;    /* of a hang: the CPU time that the sample's process had used */
         bool spun_out;    /* a hang that fails no run: see sweep.c */
         char reason[256]; /* why the status is not ok: for the log */
+        unsigned depth_count, producer_count;
+        struct row_depth depths[ROW_DEPTHS];
+        struct row_producer *by_producer; /* its receiver's, see row_drop_details */
 };
 
 /* samples.csv; false: errno says why. Decimals have a point whatever the locale. */
 bool row_print_header(FILE *);
 bool row_print(FILE *, const struct row *);
 
-/* The pipe from a sample's process: key=value lines of the C fields. row_receive sets one line's
- * field; false: not such a field, or not its type. Bad input never overruns. */
+/* The pipe from a sample's process: key=value lines of the C fields and the details. row_receive
+ * sets one line's field; false: not such a field, or not its type. Bad input never overruns. */
 bool row_send(FILE *, const struct row *);
 bool row_receive(struct row *, const char *line);
+void row_drop_details(struct row *);
+
+/* backlog.csv and producers.csv: one line a depth, and a producer. */
+bool row_print_depths_header(FILE *);
+bool row_print_depths(FILE *, const struct row *);
+bool row_print_producers_header(FILE *);
+bool row_print_producers(FILE *, const struct row *);
+
+/* Sets the field that the CSV column names from its text. Not a column of ours: true, ignored.
+ * False: *wanted says what is allowed there. */
+bool row_set_field(struct row *, const char *column, const char *text, const char **wanted);
+/* Every column NA; with it a row from an older file has no number that was not there. */
+void row_clear(struct row *);
 
 enum row_status row_status_of(const struct row *);
 void row_set_status(struct row *, enum row_status);

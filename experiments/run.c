@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "commands.h"
 #include "sweep.h"
 
 static bool print(const struct settings *settings, const struct summary *summary)

@@ -16,6 +16,7 @@
 
 #include "../engine/context.h"
 #include "clock.h"
+#include "commands.h"
 #include "rounds.h"
 #include "work.h"
 
@@ -199,7 +200,8 @@ static void measure(struct row *row)
 
 int sample_main(const struct settings *settings)
 {
-        struct row row = {.measured = false};
+        struct row row;
+        row_clear(&row);
         if (settings->config_count != 1)
                 die("--config names %u configurations; allowed in `fanin sample`: one",
                         settings->config_count);
@@ -221,4 +223,15 @@ int sample_main(const struct settings *settings)
         }
         rounds_free();
         return row_send(stdout, &row) ? EXIT_DONE : EXIT_FAILED;
+}
+
+int sample_command(int argc, char **argv, int all_count, char **all)
+{
+        (void)all_count, (void)all;
+        struct settings settings;
+        settings_init(&settings);
+        settings_parse(&settings, FOR_SAMPLE, argc, argv);
+        int code = sample_main(&settings);
+        settings_free(&settings);
+        return code;
 }

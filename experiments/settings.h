@@ -1,7 +1,6 @@
 /* SPDX-FileCopyrightText: 2026 the fanin authors */
 /* SPDX-License-Identifier: MIT */
-/* What a measurement is asked to do: the options of `run`, `gate`, `bars` and `sample`, and
- * their parsing. */
+/* What a command is asked to do: the options of all commands but `list`, and their parsing. */
 #ifndef FANIN_SETTINGS_H
 #define FANIN_SETTINGS_H
 
@@ -22,6 +21,7 @@ enum exit_code {
 };
 
 enum settings_pin { PIN_NONE, PIN_COMPACT, PIN_SCATTER };
+enum settings_cores { CORES_FAST, CORES_SLOW, CORES_ALL };
 enum settings_format { FORMAT_TABLE, FORMAT_CSV, FORMAT_JSON };
 
 struct settings {
@@ -32,24 +32,45 @@ struct settings {
         unsigned per_producer; /* 0: auto */
         unsigned samples;
         double min_time_s, max_sample_s, deadline_s;
+        double until;    /* the interval's half-width over its median; 0: not asked for */
+        double budget_s; /* 0: none */
         unsigned think_ns, handler_ns, poll_ms;
         unsigned seed;
         size_t max_backlog_bytes;
-        bool drop_on_full, check, quick;
-        enum settings_pin pin;
-        enum settings_format format;
-        const char *out;
-        unsigned *cpus; /* sample: where to pin, the FFI thread first */
+        unsigned drop_on_full, no_check; /* 0 or 1, as all flags below */
+        unsigned quick, aa, explain, pin_required, strict, closed;
+        unsigned pin, cores, format; /* enums above */
+        const char *out, *resume;
+        const char *twin_program; /* what the second of each pair executes; NULL: this program */
+        unsigned *cpus;           /* sample: where to pin, the FFI thread first */
         unsigned cpu_count;
         double min_share; /* gate */
+        double tolerance; /* compare */
+        /* latency */
+        double *rates_per_s; /* none: from --rate auto */
+        unsigned rate_count;
+        double duration_s;
+        unsigned fixed_arrivals, stall_ms;
+        const char *operands[2]; /* verdict, compare: paths */
+        unsigned operand_count;
         /* The options that a sample must get as they were given. */
         struct settings_forward {
                 const char *name, *value;
-        } forward[16];
+        } forward[24];
         unsigned forward_count;
 };
 
-enum settings_use { FOR_RUN = 1, FOR_GATE = 2, FOR_SAMPLE = 4, FOR_BARS = 8 };
+enum settings_use {
+        FOR_RUN = 1 << 0,
+        FOR_GATE = 1 << 1,
+        FOR_SAMPLE = 1 << 2,
+        FOR_BARS = 1 << 3,
+        FOR_LATENCY = 1 << 4,        /* the sweep of rates */
+        FOR_LATENCY_SAMPLE = 1 << 5, /* its sample's process: `fanin latency-sample` */
+        FOR_VERDICT = 1 << 6,
+        FOR_COMPARE = 1 << 7,
+        FOR_DOCTOR = 1 << 8,
+};
 
 /* Fills in the defaults. */
 void settings_init(struct settings *);
@@ -60,6 +81,9 @@ void settings_default(struct settings *, const char *name, const char *value);
 /* Parses argv[1…]; on a fault prints one sentence and exits with EXIT_USAGE; on --help prints it
  * and exits with EXIT_DONE. */
 void settings_parse(struct settings *, enum settings_use use, int argc, char **argv);
+
+/* What the command's --help says before its options. */
+const char *settings_introduction(enum settings_use use);
 
 /* Parses a list "1,2,4" of producer counts, as the option or variable name. Exits on a fault. */
 void settings_producers(struct settings *, const char *name, const char *list);

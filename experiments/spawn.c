@@ -17,6 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cgroup.h"
 #include "clock.h"
 
 extern char **environ;
@@ -36,57 +37,51 @@ void spawn_catch_signals(void)
         sigaction(SIGTERM, &action, NULL);
 }
 
-enum { ARGUMENTS = 40, ARGUMENT_BYTES = 16384 };
-
-/* The arguments of one sample, in one buffer. */
-struct arguments {
-        char *list[ARGUMENTS + 1];
-        unsigned count;
-        char text[ARGUMENT_BYTES];
-        size_t used;
-};
-
-__attribute__((format(printf, 2, 3))) static void add(
-        struct arguments *arguments, const char *format, ...)
+void spawn_add(struct spawn_arguments *arguments, const char *format, ...)
 {
-        char *at = arguments->text + arguments->used;
-        size_t left = sizeof arguments->text - arguments->used;
         va_list values;
         va_start(values, format);
-        int bytes = vsnprintf(at, left, format, values);
+        char *text;
+        int bytes = vasprintf(&text, format, values);
         va_end(values);
-        if ((size_t)bytes >= left || arguments->count == ARGUMENTS)
-                die("a sample's arguments are too long");
-        arguments->list[arguments->count++] = at;
-        arguments->used += (size_t)bytes + 1;
+        if (bytes < 0 || arguments->count + 1 == sizeof arguments->list / sizeof *arguments->list)
+                die("a sample's arguments are too many, or there is no memory for them");
+        arguments->list[arguments->count++] = text;
 }
 
-/* What differs between samples is said here; the rest as the user gave it. */
-static void add_all(struct arguments *arguments, const struct settings *settings,
-        const struct spec *spec, unsigned producers, unsigned per_producer)
+void spawn_begin(
+        struct spawn_arguments *arguments, const struct settings *settings, const char *command)
 {
-        char config[SPEC_BYTES], cpus[8192] = "";
-        spec_print(spec, config, sizeof config);
-        add(arguments, "fanin");
-        add(arguments, "sample");
+        spawn_add(arguments, "fanin");
+        spawn_add(arguments, "%s", command);
         for (unsigned i = 0; i < settings->forward_count; i++)
-                add(arguments, "--%s=%s", settings->forward[i].name, settings->forward[i].value);
-        add(arguments, "--config=%s", config);
-        add(arguments, "--producers=%u", producers);
-        if (per_producer)
-                add(arguments, "--per-producer=%u", per_producer);
-        size_t used = 0;
-        for (unsigned i = 0; i < settings->cpu_count && i <= producers && used < sizeof cpus; i++)
-                used += (size_t)snprintf(
-                        cpus + used, sizeof cpus - used, "%s%u", i ? "," : "", settings->cpus[i]);
-        if (used >= sizeof cpus)
-                die("--pin: the list of CPUs is too long for a sample's arguments");
-        if (used)
-                add(arguments, "--cpus=%s", cpus);
+                if (settings->forward[i].value)
+                        spawn_add(arguments, "--%s=%s", settings->forward[i].name,
+                                settings->forward[i].value);
+                else
+                        spawn_add(arguments, "--%s", settings->forward[i].name);
+}
+
+/* The FFI thread's CPU, then the producers'. */
+static void add_cpus(
+        struct spawn_arguments *arguments, const struct settings *settings, unsigned producers)
+{
+        char *list = NULL;
+        size_t bytes = 0;
+        if (!settings->cpu_count)
+                return;
+        FILE *text = open_memstream(&list, &bytes);
+        if (!text)
+                die("no memory for the list of CPUs");
+        for (unsigned i = 0; i < settings->cpu_count && i <= producers; i++)
+                fprintf(text, "%s%u", i ? "," : "", settings->cpus[i]);
+        fclose(text);
+        spawn_add(arguments, "--cpus=%s", list);
+        free(list);
 }
 
 /* 0 or an errno. */
-static int start(char **arguments, pid_t *pid, int *out)
+static int start(char **arguments, const char *program, pid_t *pid, int *out)
 {
         int fds[2];
         if (pipe2(fds, O_CLOEXEC))
@@ -95,7 +90,8 @@ static int start(char **arguments, pid_t *pid, int *out)
         posix_spawn_file_actions_init(&actions);
         posix_spawn_file_actions_adddup2(&actions, fds[1], STDOUT_FILENO);
         posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-        int error = posix_spawn(pid, "/proc/self/exe", &actions, NULL, arguments, environ);
+        int error = posix_spawn(
+                pid, program ? program : "/proc/self/exe", &actions, NULL, arguments, environ);
         posix_spawn_file_actions_destroy(&actions);
         close(fds[1]);
         if (error)
@@ -105,24 +101,82 @@ static int start(char **arguments, pid_t *pid, int *out)
         return error;
 }
 
-/* Reads until the end of the pipe, the buffer, or the deadline; false: the deadline, or
- * interrupted. */
-static bool read_all(int fd, char *text, size_t bytes, uint64_t deadline_ns)
+/* Reads until the end of the pipe or the deadline; false: the deadline, or interrupted. */
+static bool read_all(int fd, FILE *text, uint64_t deadline_ns)
 {
-        size_t used = 0;
-        text[0] = '\0';
-        while (used + 1 < bytes) {
+        char part[4096];
+        for (;;) {
                 uint64_t now_ns = clock_wall_ns();
                 if (spawn_interrupted || now_ns >= deadline_ns)
                         return false;
                 struct pollfd poll_fd = {.fd = fd, .events = POLLIN};
                 if (poll(&poll_fd, 1, (int)((deadline_ns - now_ns) / 1000000 + 1)) <= 0)
                         continue;
-                ssize_t count = read(fd, text + used, bytes - 1 - used);
-                if (count <= 0)
-                        return count == 0 || errno != EINTR;
-                used += (size_t)count;
-                text[used] = '\0';
+                ssize_t count = read(fd, part, sizeof part);
+                if (count > 0)
+                        fwrite(part, 1, (size_t)count, text);
+                else if (count == 0 || errno != EINTR)
+                        return true;
+        }
+}
+
+/* The kernel's OOM killer sends what we did not: it counts what it kills. */
+static void describe_end(struct spawn_end *end, int wait_status, uint64_t oom_kills)
+{
+        end->status = STATUS_CRASH;
+        if (!WIFSIGNALED(wait_status)) {
+                snprintf(end->reason, sizeof end->reason,
+                        "the sample exited with %d and no whole result", WEXITSTATUS(wait_status));
+        } else if (WTERMSIG(wait_status) == SIGKILL && cgroup_oom_kills() != oom_kills) {
+                end->status = STATUS_OOM;
+                snprintf(end->reason, sizeof end->reason,
+                        "the kernel killed the sample: its cgroup is out of memory");
+        } else {
+                snprintf(end->reason, sizeof end->reason, "the sample died of signal %d (%s)",
+                        WTERMSIG(wait_status), strsignal(WTERMSIG(wait_status)));
+        }
+}
+
+bool spawn_execute(struct spawn_arguments *arguments, const char *program, double deadline_s,
+        struct spawn_end *end)
+{
+        *end = (struct spawn_end){.status = STATUS_OK};
+        uint64_t oom_kills = cgroup_oom_kills();
+        size_t bytes = 0;
+        pid_t pid = -1;
+        int out = -1, error = start(arguments->list, program, &pid, &out);
+        for (unsigned i = 0; i < arguments->count; i++)
+                free(arguments->list[i]);
+        FILE *text = open_memstream(&end->text, &bytes);
+        if (!text)
+                die("no memory for a sample's result");
+        if (error) {
+                fclose(text);
+                end->status = STATUS_REFUSED;
+                snprintf(end->reason, sizeof end->reason,
+                        "the sample's process could not be started: %s", strerror(error));
+                return true;
+        }
+        bool ended = read_all(out, text, clock_wall_ns() + (uint64_t)(deadline_s * 1e9));
+        fclose(text);
+        close(out);
+        if (!ended)
+                kill(pid, SIGKILL);
+        int wait_status;
+        struct rusage usage = {0};
+        while (wait4(pid, &wait_status, 0, &usage) < 0 && errno == EINTR)
+                ;
+        end->busy_s = (double)usage.ru_utime.tv_sec + (double)usage.ru_utime.tv_usec / 1e6;
+        if (spawn_interrupted) {
+                free(end->text);
+                return false;
+        }
+        if (!ended) {
+                end->status = STATUS_HANG;
+                snprintf(end->reason, sizeof end->reason, "no result after --deadline %g s",
+                        deadline_s);
+        } else if (wait_status) {
+                describe_end(end, wait_status, oom_kills);
         }
         return true;
 }
@@ -139,51 +193,32 @@ static bool parse(char *text, struct row *row)
         return ended;
 }
 
-static void describe_end(struct row *row, int wait_status)
-{
-        row_set_status(row, STATUS_CRASH);
-        row->measured = false; /* half a result is none */
-        if (WIFSIGNALED(wait_status))
-                snprintf(row->reason, sizeof row->reason, "the sample died of signal %d (%s)",
-                        WTERMSIG(wait_status), strsignal(WTERMSIG(wait_status)));
-        else
-                snprintf(row->reason, sizeof row->reason,
-                        "the sample exited with %d and no whole result", WEXITSTATUS(wait_status));
-}
-
 bool spawn_sample(const struct settings *settings, const struct spec *spec, unsigned producers,
-        unsigned per_producer, struct row *row)
+        unsigned per_producer, const char *program, struct row *row)
 {
-        static char text[1 << 16];
-        struct arguments *arguments = must_allocate(sizeof *arguments);
-        add_all(arguments, settings, spec, producers, per_producer);
-        pid_t pid = -1;
-        int out = -1, error = start(arguments->list, &pid, &out);
-        free(arguments);
-        if (error) {
-                row_set_status(row, STATUS_REFUSED);
-                snprintf(row->reason, sizeof row->reason,
-                        "the sample's process could not be started: %s", strerror(error));
-                return true;
-        }
-        uint64_t deadline_ns = clock_wall_ns() + (uint64_t)(settings->deadline_s * 1e9);
-        bool ended = read_all(out, text, sizeof text, deadline_ns);
-        close(out);
-        if (!ended)
-                kill(pid, SIGKILL);
-        int wait_status;
-        struct rusage usage = {0};
-        while (wait4(pid, &wait_status, 0, &usage) < 0 && errno == EINTR)
-                ;
-        if (spawn_interrupted)
+        struct spawn_arguments arguments = {.count = 0};
+        struct spawn_end end;
+        char config[SPEC_BYTES];
+        spec_print(spec, config, sizeof config);
+        spawn_begin(&arguments, settings, "sample");
+        spawn_add(&arguments, "--config=%s", config);
+        spawn_add(&arguments, "--producers=%u", producers);
+        if (per_producer)
+                spawn_add(&arguments, "--per-producer=%u", per_producer);
+        add_cpus(&arguments, settings, producers);
+        if (!spawn_execute(&arguments, program, settings->deadline_s, &end))
                 return false;
-        if (!ended) {
-                row_set_status(row, STATUS_HANG);
-                row->busy_s = (double)usage.ru_utime.tv_sec + (double)usage.ru_utime.tv_usec / 1e6;
-                snprintf(row->reason, sizeof row->reason, "no result after --deadline %g s",
-                        settings->deadline_s);
-        } else if (wait_status || !parse(text, row)) {
-                describe_end(row, wait_status);
+        if (end.status == STATUS_OK && !parse(end.text, row)) {
+                end.status = STATUS_CRASH;
+                snprintf(end.reason, sizeof end.reason, "the sample printed no whole result");
         }
+        free(end.text);
+        if (end.status == STATUS_OK)
+                return true;   /* its row has the status that it gave itself */
+        row->measured = false; /* half a result is none */
+        row_drop_details(row);
+        row->busy_s = end.busy_s;
+        row_set_status(row, end.status);
+        snprintf(row->reason, sizeof row->reason, "%s", end.reason);
         return true;
 }

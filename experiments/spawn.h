@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: 2026 the fanin authors */
 /* SPDX-License-Identifier: MIT */
-/* Runs one sample as a process of its own, under a deadline. */
+/* Executes a sample as a process of its own, under a deadline. */
 #ifndef FANIN_SPAWN_H
 #define FANIN_SPAWN_H
 
@@ -15,10 +15,35 @@ extern volatile sig_atomic_t spawn_interrupted;
 
 void spawn_catch_signals(void);
 
-/* Executes this program's `sample` and fills in row: status, numbers, reason. Whatever the process
- * does (hang, crash, be killed, print rubbish) becomes a status. per_producer 0: auto. False:
- * interrupted, no row. */
+/* The arguments of one sample; zeroed before the first spawn_add. */
+struct spawn_arguments {
+        char *list[64];
+        unsigned count;
+};
+
+/* Adds one; dies when there are too many. */
+__attribute__((format(printf, 2, 3))) void spawn_add(
+        struct spawn_arguments *, const char *format, ...);
+
+/* Adds the program's name, the command, and what the user gave for samples (settings->forward). */
+void spawn_begin(struct spawn_arguments *, const struct settings *, const char *command);
+
+/* What became of it. */
+struct spawn_end {
+        enum row_status status; /* OK: it exited with 0 */
+        char reason[256];       /* why it is not */
+        char *text;             /* its stdout; the caller's to free */
+        double busy_s;          /* the CPU time that it used */
+};
+
+/* Executes program (NULL: this one), frees the arguments. Whatever the process does (hang, crash,
+ * run out of memory, be killed) becomes a status. False: interrupted, and end has no text. */
+bool spawn_execute(
+        struct spawn_arguments *, const char *program, double deadline_s, struct spawn_end *end);
+
+/* One sample of `fanin sample`: fills in row's status, numbers, reason and details; rubbish on its
+ * stdout is a crash. per_producer 0: auto. False: interrupted, no row. */
 bool spawn_sample(const struct settings *, const struct spec *, unsigned producers,
-        unsigned per_producer, struct row *row);
+        unsigned per_producer, const char *program, struct row *row);
 
 #endif

@@ -52,12 +52,13 @@ static void begin_row(struct row *row, const struct settings *settings,
         const struct sweep_cell *cell, unsigned sample, const json_t *machine,
         const struct rundir *rundir)
 {
-        *row = (struct row){.producers = cell->producers,
-                .sample = sample,
-                .seed = settings->seed,
-                .think_ns = settings->think_ns,
-                .handler_ns = settings->handler_ns,
-                .poll_ms = settings->poll_ms};
+        row_clear(row);
+        row->producers = cell->producers;
+        row->sample = sample;
+        row->seed = settings->seed;
+        row->think_ns = settings->think_ns;
+        row->handler_ns = settings->handler_ns;
+        row->poll_ms = settings->poll_ms;
         row_set_text(row->run, sizeof row->run, rundir_name(rundir));
         row_set_text(row->kind, sizeof row->kind, "measured");
         spec_print(cell->spec, row->config, sizeof row->config);
@@ -68,7 +69,7 @@ static void begin_row(struct row *row, const struct settings *settings,
         long shards = spec_value(cell->spec, "shards");
         snprintf(row->shards, sizeof row->shards, shards < 0 ? "NA" : "%ld", shards);
         row_set_text(row->on_full, sizeof row->on_full, settings->drop_on_full ? "drop" : "retry");
-        row_set_text(row->check, sizeof row->check, settings->check ? "on" : "off");
+        row_set_text(row->check, sizeof row->check, settings->no_check ? "off" : "on");
         row_set_text(row->quick, sizeof row->quick, settings->quick ? "yes" : "no");
         row->cpus_effective =
                 (uint64_t)json_integer_value(json_object_get(machine, "cpus_effective"));
@@ -150,7 +151,7 @@ static void run_cells(struct sweep *sweep, const struct settings *settings,
                         show(&progress, config, cell->producers);
                         begin_row(row, settings, cell, sample, machine, rundir);
                         if (!spawn_sample(settings, cell->spec, cell->producers, volumes[order[i]],
-                                    row)) {
+                                    NULL, row)) {
                                 sweep->interrupted = true;
                                 goto end;
                         }

@@ -30,11 +30,4 @@ void sweep_free(struct sweep *);
  * that says so, not a failure. */
 enum exit_code sweep_exit(const struct sweep *);
 
-/* `fanin run`, `fanin gate`, `fanin bars`, `fanin list`: argv[0] is the command's name; all is the
- * whole line. */
-int run_main(int argc, char **argv, int all_count, char **all);
-int gate_main(int argc, char **argv, int all_count, char **all);
-int bars_main(int argc, char **argv, int all_count, char **all);
-int list_main(int argc, char **argv);
-
 #endif

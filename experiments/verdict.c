@@ -1,0 +1,13 @@
+/* SPDX-FileCopyrightText: 2026 the fanin authors */
+/* SPDX-License-Identifier: MIT */
+/* `fanin verdict`. */
+#include "commands.h"
+
+int verdict_main(int argc, char **argv, int all_count, char **all)
+{
+        (void)all_count, (void)all;
+        struct settings settings;
+        settings_init(&settings);
+        settings_parse(&settings, FOR_VERDICT, argc, argv);
+        die("not there yet");
+}
