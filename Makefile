@@ -281,6 +281,34 @@ bench-queues:
 	+@$(MAKE) --no-print-directory all
 	$(BUILD)/fanin bars $(if $(OUT),--out "$(OUT)")
 
+# What the engine's counters cost: a second build without them, and A/A.
+.PHONY: bench-self fuzz
+bench-self: deps
+	+@$(MAKE) --no-print-directory all
+	+@$(MAKE) --no-print-directory BUILD=$(BUILD)/bare CFLAGS='$(CFLAGS) -DFANIN_COUNTERS=0' $(BUILD)/bare/fanin
+	@experiments/self.sh $(BUILD) $(BUILD)/bare
+
+# The fuzz targets, tests/fuzz/*.c: replayed over their corpus by tests/fuzz.sh; `make fuzz TARGET=rows FOR_S=600`
+# searches on with clang's libFuzzer.
+FUZZ_TARGETS := $(filter-out replay,$(patsubst tests/fuzz/%.c,%,$(sort $(wildcard tests/fuzz/*.c))))
+FUZZ_O := $(STEP_O) $(TESTED_O) $(BUILD)/registry.o
+$(BUILD)/tests/replay_%: $(BUILD)/step/tests/fuzz/%.o $(BUILD)/step/tests/fuzz/replay.o $(FUZZ_O)
+	@mkdir -p $(@D)
+	@echo '  CC   $@'
+	$(Q)$(CC) $(FLAGS) $^ -o $@ $(LIBS)
+tests: $(FUZZ_TARGETS:%=$(BUILD)/tests/replay_%)
+
+$(BUILD)/fuzz_%: $(BUILD)/step/tests/fuzz/%.o $(FUZZ_O)
+	@echo '  CC   $@'
+	$(Q)$(CC) $(FLAGS) -fsanitize=fuzzer $^ -o $@ $(LIBS)
+FOR_S ?= 60
+fuzz:
+	+@$(MAKE) --no-print-directory BUILD=$(BUILD)/fuzz CC=clang SANITIZE=address,undefined \
+		CFLAGS='-O1 -g -fsanitize=fuzzer-no-link' $(BUILD)/fuzz/fuzz_$(TARGET)
+	@mkdir -p $(BUILD)/fuzz/found/$(TARGET)
+	cd $(BUILD)/fuzz && ./fuzz_$(TARGET) -max_total_time=$(FOR_S) -max_len=65536 -print_final_stats=1 \
+		found/$(TARGET) $(CURDIR)/tests/fuzz/corpus/$(TARGET)
+
 plot:
 	plots/plot.sh "$(RUN)"
 
@@ -310,6 +338,8 @@ help:
 	@echo 'make test              all tests; asan, tsan: the same under sanitizers; lint'
 	@echo 'make                   build/fanin, build/libfanin.a, build/libfanin.so'
 	@echo 'make bench-queues      what queues add to a submit, and the bars that some are held to'
+	@echo 'make bench-self        what the engine'"'"'s own counters cost, by A/A'
+	@echo 'make fuzz TARGET=rows FOR_S=60   libFuzzer on what reads files (tests/fuzz)'
 	@echo 'make bench_ffi_submit  the scaling gate under the name of the reference'
 	@echo 'make new-queue NAME=foo, make contract NAME=foo   a new backend, and whether it keeps its promises'
 	@echo 'make stalled           parks a producer inside its push, in every backend; docs: its table in queues/README.md'

@@ -165,8 +165,8 @@ int bars_main(int argc, char **argv, int all_count, char **all)
                         /* With many producers that spin a full ring need not come to an end. */
                         if (!is_full_ring(&settings.configs[c]) ||
                                 settings.producers[p] <= FULL_PRODUCERS)
-                                cells[count++] = (struct sweep_cell){
-                                        &settings.configs[c], settings.producers[p]};
+                                cells[count++] = (struct sweep_cell){.spec = &settings.configs[c],
+                                        .producers = settings.producers[p]};
         struct sweep sweep;
         struct rundir rundir;
         struct summary summary;

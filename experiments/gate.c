@@ -40,15 +40,14 @@ struct figures {
         const struct cell *first, *last, *ceiling_first, *ceiling_last;
 };
 
-static enum exit_code judge(
-        const struct settings *settings, const struct figures *figures, unsigned cpus_effective)
+static enum exit_code judge(const struct settings *settings, const struct figures *figures,
+        const struct summary *summary)
 {
-        struct median scaling =
-                median_ratio(&figures->last->submit_per_s, &figures->first->submit_per_s);
-        struct median share =
-                median_ratio(&figures->last->submit_per_s, &figures->ceiling_last->submit_per_s);
-        struct median ceiling = median_ratio(
-                &figures->ceiling_last->submit_per_s, &figures->ceiling_first->submit_per_s);
+        struct median scaling = summary_ratio(summary, figures->last, figures->first);
+        struct median share = summary_ratio(summary, figures->last, figures->ceiling_last);
+        struct median ceiling =
+                summary_ratio(summary, figures->ceiling_last, figures->ceiling_first);
+        unsigned cpus_effective = summary->cpus_effective;
         enum outcome scales = compare(&scaling, scaling_threshold);
         enum outcome shares = compare(&share, settings->min_share);
         enum outcome can_show = compare(&ceiling, scaling_threshold);
@@ -122,9 +121,11 @@ static unsigned make_cells(struct sweep_cell *cells, const struct settings *sett
 {
         unsigned count = 0, last = settings->producers_count - 1;
         for (unsigned i = 0; i <= last; i++)
-                cells[count++] = (struct sweep_cell){settings->configs, settings->producers[i]};
+                cells[count++] = (struct sweep_cell){
+                        .spec = settings->configs, .producers = settings->producers[i]};
         for (unsigned i = 0; settings->config_count > 1 && i <= last; i += last)
-                cells[count++] = (struct sweep_cell){&settings->configs[1], settings->producers[i]};
+                cells[count++] = (struct sweep_cell){
+                        .spec = &settings->configs[1], .producers = settings->producers[i]};
         return count;
 }
 
@@ -165,7 +166,7 @@ int gate_main(int argc, char **argv, int all_count, char **all)
         enum exit_code code = sweep_exit(&sweep);
         if (code == EXIT_DONE && find_figures(&figures, &settings, &summary)) {
                 putchar('\n');
-                code = judge(&settings, &figures, summary.cpus_effective);
+                code = judge(&settings, &figures, &summary);
                 if (!gates) {
                         puts("FFI_SCALING_GATE=0: reported only");
                         code = EXIT_DONE;

@@ -125,6 +125,8 @@ bool row_send(FILE *file, const struct row *row)
         fprintf(file, "measured=%d\n", row->measured);
         if (*row->reason)
                 fprintf(file, "reason=%s\n", row->reason);
+        if (*row->note)
+                fprintf(file, "note=%s\n", row->note);
         return fputs("end\n", file) != EOF && !fflush(file);
 }
 
@@ -240,6 +242,8 @@ bool row_receive(struct row *row, const char *line)
                 return receive_producer(row, value);
         if (!strncmp(line, "reason=", 7)) /* for the log, which quotes nothing */
                 return snprintf(row->reason, sizeof row->reason, "%s", value) >= 0;
+        if (!strncmp(line, "note=", 5))
+                return snprintf(row->note, sizeof row->note, "%s", value) >= 0;
         row->measured = *value == '1';
         return !strcmp(line, "measured=0") || !strcmp(line, "measured=1");
 }

@@ -93,6 +93,7 @@ struct row {
         double busy_s;    /* of a hang: the CPU time that the sample's process had used */
         bool spun_out;    /* a hang that fails no run: see sweep.c */
         char reason[256]; /* why the status is not ok: for the log */
+        char note[128];   /* why some numbers are NA though the status is ok; told once a sweep */
         unsigned depth_count, producer_count;
         struct row_depth depths[ROW_DEPTHS];
         struct row_producer *by_producer; /* its receiver's, see row_drop_details */

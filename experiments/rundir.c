@@ -7,13 +7,14 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "machine.h"
 
-static char *path_of(const struct rundir *rundir, const char *file)
+char *rundir_path(const struct rundir *rundir, const char *file)
 {
         char *path = must_allocate(strlen(rundir->path) + strlen(file) + 2);
         sprintf(path, "%s/%s", rundir->path, file);
@@ -23,9 +24,10 @@ static char *path_of(const struct rundir *rundir, const char *file)
 /* What was begun goes again: a directory without a run in it is no use, and in the way. */
 _Noreturn static void give_up(const struct rundir *rundir, const char *name, int error)
 {
-        static const char *const names[] = {"command", "machine.json", "log", "samples.csv"};
+        static const char *const names[] = {
+                "command", "machine.json", "log", "samples.csv", "backlog.csv", "producers.csv"};
         for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++) {
-                char *path = path_of(rundir, names[i]);
+                char *path = rundir_path(rundir, names[i]);
                 unlink(path);
                 free(path);
         }
@@ -35,12 +37,18 @@ _Noreturn static void give_up(const struct rundir *rundir, const char *name, int
 
 static FILE *open_file(const struct rundir *rundir, const char *name)
 {
-        char *path = path_of(rundir, name);
+        char *path = rundir_path(rundir, name);
         FILE *file = fopen(path, "wxe");
         if (!file)
                 give_up(rundir, name, errno);
         free(path);
         return file;
+}
+
+void rundir_lock(const struct rundir *rundir)
+{
+        if (flock(fileno(rundir->log), LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
+                die("--resume can't be '%s': another fanin is writing it", rundir->path);
 }
 
 /* So that a shell reads it back. */
@@ -84,38 +92,51 @@ void rundir_open(
                     "one that does",
                         path, strerror(errno));
         write_command(rundir, argc, argv);
-        char *machine_path = path_of(rundir, "machine.json");
+        char *machine_path = rundir_path(rundir, "machine.json");
         int error = machine_write(machine_path, machine);
         if (error)
                 give_up(rundir, "machine.json", -error);
         free(machine_path);
         rundir->log = open_file(rundir, "log");
+        rundir_lock(rundir);
+        rundir_log(rundir, "begun");
+}
+
+void rundir_open_samples(struct rundir *rundir)
+{
+        if (!rundir->path)
+                return;
         rundir->samples = open_file(rundir, "samples.csv");
-        if (!row_print_header(rundir->samples))
+        rundir->backlog = open_file(rundir, "backlog.csv");
+        rundir->producers = open_file(rundir, "producers.csv");
+        if (!row_print_header(rundir->samples) || !row_print_depths_header(rundir->backlog) ||
+                !row_print_producers_header(rundir->producers))
                 give_up(rundir, "samples.csv", errno);
         rundir->whole_bytes = ftell(rundir->samples);
-        rundir_log(rundir, "begun");
 }
 
 bool rundir_add(struct rundir *rundir, const struct row *row)
 {
         if (!rundir->path)
                 return true;
-        if (row_print(rundir->samples, row)) {
+        /* The row last: details without a row are cut off when the run is resumed. */
+        if (row_print_depths(rundir->backlog, row) && row_print_producers(rundir->producers, row) &&
+                row_print(rundir->samples, row)) {
                 rundir->whole_bytes = ftell(rundir->samples);
                 return true;
         }
         fprintf(stderr,
-                "fanin: '%s/samples.csv' can't be written: %s; it keeps the samples "
-                "finished so far\n",
+                "fanin: '%s/samples.csv' or a file beside it can't be written: %s; it keeps the "
+                "samples finished so far\n",
                 rundir->path, strerror(errno));
         /* Half a line must not stay. Closing first: the stream may still hold the rest of it. */
         int fd = dup(fileno(rundir->samples));
         fclose(rundir->samples);
         rundir->samples = NULL;
-        if (ftruncate(fd, rundir->whole_bytes))
-                fprintf(stderr, "fanin: its last line is not whole: %s\n", strerror(errno));
-        close(fd);
+        if (fd < 0 || ftruncate(fd, rundir->whole_bytes))
+                fputs("fanin: its last line is not whole\n", stderr);
+        if (fd >= 0)
+                close(fd);
         return false;
 }
 
@@ -140,7 +161,7 @@ FILE *rundir_file(const struct rundir *rundir, const char *name)
 {
         if (!rundir->path)
                 return NULL;
-        char *path = path_of(rundir, name);
+        char *path = rundir_path(rundir, name);
         FILE *file = fopen(path, "wxe");
         if (!file)
                 fprintf(stderr, "fanin: '%s' can't be written: %s\n", path, strerror(errno));
@@ -150,8 +171,9 @@ FILE *rundir_file(const struct rundir *rundir, const char *name)
 
 static bool write_summary(const struct rundir *rundir, const struct summary *summary)
 {
-        char *beside = path_of(rundir, "summary.csv.tmp"), *path = path_of(rundir, "summary.csv");
-        FILE *file = fopen(beside, "wxe");
+        char *beside = rundir_path(rundir, "summary.csv.tmp"),
+             *path = rundir_path(rundir, "summary.csv");
+        FILE *file = fopen(beside, "we");
         bool done = file && summary_print_csv(file, summary);
         done = file && !fclose(file) && done && !rename(beside, path);
         if (!done) {
@@ -163,17 +185,24 @@ static bool write_summary(const struct rundir *rundir, const struct summary *sum
         return done;
 }
 
+static bool close_file(const struct rundir *rundir, const char *name, FILE *file)
+{
+        if (!file || !fclose(file))
+                return true;
+        fprintf(stderr, "fanin: '%s/%s' can't be written: %s\n", rundir->path, name,
+                strerror(errno));
+        return false;
+}
+
 bool rundir_close(struct rundir *rundir, const struct summary *summary)
 {
         if (!rundir->path)
                 return true;
-        bool done = write_summary(rundir, summary);
+        bool done = !summary || write_summary(rundir, summary);
         rundir_log(rundir, "ended");
-        if (rundir->samples && fclose(rundir->samples)) {
-                fprintf(stderr, "fanin: '%s/samples.csv' can't be written: %s\n", rundir->path,
-                        strerror(errno));
-                done = false;
-        }
+        done &= close_file(rundir, "backlog.csv", rundir->backlog);
+        done &= close_file(rundir, "producers.csv", rundir->producers);
+        done &= close_file(rundir, "samples.csv", rundir->samples);
         fclose(rundir->log);
         free(rundir->path);
         return done;

@@ -481,6 +481,7 @@ void settings_parse(struct settings *settings, enum settings_use use, int argc, 
                                 .has_arg = rows[i].argument ? required_argument : no_argument,
                                 .val = FIRST + (int)i};
         opterr = 0;
+        optind = 0; /* from the start again: --resume parses a second line */
         for (int result; (result = getopt_long(argc, argv, ":", options, NULL)) != -1;) {
                 if (result == ':')
                         die("%s needs a value; see `fanin %s --help`", argv[optind - 1], argv[0]);

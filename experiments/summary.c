@@ -10,7 +10,7 @@
 
 static const double turns_below = 0.5; /* of overlap: the producers mostly ran in turn */
 
-static double submit_rate(const struct row *row)
+double summary_submit_rate(const struct row *row)
 {
         return row->submit_per_s;
 }
@@ -30,7 +30,7 @@ static double wakes_per_submit(const struct row *row)
         return (double)row->wakes / (double)row->submits;
 }
 
-static double cpu_ns_per_submit(const struct row *row)
+double summary_cpu_ns(const struct row *row)
 {
         return (double)row->producer_cpu_ns / (double)row->submits;
 }
@@ -54,15 +54,21 @@ static void fill_cell(struct cell *cell, const struct row *const *rows, unsigned
         cell->instead = count ? rows[0]->instead : "NA";
         double *values = must_allocate(count * sizeof *values);
         cell->samples_ok = count;
-        cell->submit_per_s = median_over(rows, count, values, submit_rate);
+        cell->submit_per_s = median_over(rows, count, values, summary_submit_rate);
         cell->complete_per_s = median_over(rows, count, values, complete_rate);
         cell->overlap = median_over(rows, count, values, overlap).median;
         cell->wakes_per_submit = median_over(rows, count, values, wakes_per_submit).median;
-        cell->cpu_ns_per_submit = median_over(rows, count, values, cpu_ns_per_submit);
+        cell->cpu_ns_per_submit = median_over(rows, count, values, summary_cpu_ns);
         cell->running = median_over(rows, count, values, running).median;
         for (unsigned i = 0; i < count; i++)
                 cell->refused += rows[i]->refused;
         free(values);
+}
+
+static bool belongs(const struct row *row, const struct cell *cell)
+{
+        return row->producers == cell->producers && !strcmp(row->config, cell->config) &&
+               !strcmp(row->twin, cell->twin);
 }
 
 static void make_cell(struct cell *cell, const struct row *rows, unsigned count)
@@ -70,8 +76,7 @@ static void make_cell(struct cell *cell, const struct row *rows, unsigned count)
         const struct row **ok = must_allocate(count * sizeof *ok);
         unsigned ok_count = 0;
         for (unsigned i = 0; i < count; i++) {
-                if (strcmp(rows[i].config, cell->config) != 0 ||
-                        rows[i].producers != cell->producers)
+                if (!belongs(&rows[i], cell))
                         continue;
                 if (row_status_of(&rows[i]) == STATUS_OK)
                         ok[ok_count++] = &rows[i];
@@ -82,45 +87,104 @@ static void make_cell(struct cell *cell, const struct row *rows, unsigned count)
         free(ok);
 }
 
-const struct cell *summary_find(
-        const struct summary *summary, const char *config, unsigned producers)
+const struct cell *summary_find_twin(
+        const struct summary *summary, const char *config, unsigned producers, const char *twin)
 {
         for (unsigned i = 0; i < summary->cell_count; i++)
                 if (summary->cells[i].producers == producers &&
-                        !strcmp(summary->cells[i].config, config))
+                        !strcmp(summary->cells[i].config, config) &&
+                        (!twin || !strcmp(summary->cells[i].twin, twin)))
                         return &summary->cells[i];
         return NULL;
+}
+
+const struct cell *summary_find(
+        const struct summary *summary, const char *config, unsigned producers)
+{
+        return summary_find_twin(summary, config, producers, NULL);
+}
+
+unsigned summary_paired(const struct summary *summary, const struct cell *a, const struct cell *b,
+        double (*value)(const struct row *), double *values_a, double *values_b)
+{
+        unsigned pairs = 0;
+        for (unsigned i = 0; i < summary->row_count; i++) {
+                const struct row *left = &summary->rows[i];
+                if (row_status_of(left) != STATUS_OK || !belongs(left, a))
+                        continue;
+                for (unsigned j = 0; j < summary->row_count; j++) {
+                        const struct row *right = &summary->rows[j];
+                        if (right->sample != left->sample || row_status_of(right) != STATUS_OK ||
+                                !belongs(right, b))
+                                continue;
+                        values_a[pairs] = value(left);
+                        values_b[pairs++] = value(right);
+                        break; /* a cell has one of that number */
+                }
+        }
+        return pairs;
+}
+
+struct median summary_ratio(
+        const struct summary *summary, const struct cell *a, const struct cell *b)
+{
+        double *values_a = must_allocate(summary->row_count * sizeof *values_a);
+        double *values_b = must_allocate(summary->row_count * sizeof *values_b);
+        unsigned pairs = summary_paired(summary, a, b, summary_submit_rate, values_a, values_b);
+        struct median ratio = pairs < BOOTSTRAP_LEAST || a == b
+                                      ? median_ratio(&a->submit_per_s, &b->submit_per_s)
+                                      : ratio_paired(values_a, values_b, pairs, summary->seed);
+        free(values_a);
+        free(values_b);
+        return ratio;
+}
+
+/* The cells of one configuration as one twin; fewer when it was interrupted before. */
+static void add_cells(struct summary *summary, const struct settings *settings, const char *config,
+        const char *twin)
+{
+        unsigned first = summary->cell_count;
+        for (unsigned p = 0; p < settings->producers_count; p++) {
+                struct cell cell = {
+                        .config = config, .twin = twin, .producers = settings->producers[p]};
+                const struct row *own = NULL; /* whose text outlives the configuration's */
+                for (unsigned i = 0; i < summary->row_count && !own; i++)
+                        if (belongs(&summary->rows[i], &cell))
+                                own = &summary->rows[i];
+                if (!own)
+                        continue;
+                cell.config = own->config;
+                cell.twin = own->twin;
+                make_cell(&cell, summary->rows, summary->row_count);
+                summary->cells[summary->cell_count++] = cell;
+        }
+        for (unsigned i = first; i < summary->cell_count; i++) {
+                struct cell *cell = &summary->cells[i];
+                const struct cell *base = summary_find_twin(summary, cell->config, 1, cell->twin);
+                cell->vs_1_producer =
+                        base ? summary_ratio(summary, cell, base) : median_of(NULL, 0);
+        }
 }
 
 void summary_make(struct summary *summary, const struct settings *settings, const struct row *rows,
         unsigned count)
 {
+        static const char *const twins[] = {"no", "a", "b"};
         *summary = (struct summary){
                 .cells = must_allocate((size_t)settings->config_count * settings->producers_count *
-                                       sizeof(struct cell)),
+                                       2 * sizeof(struct cell)),
+                .rows = rows,
+                .row_count = count,
+                .seed = settings->seed,
                 .cpus_effective = count ? (unsigned)rows[0].cpus_effective : 0,
                 .quick = settings->quick,
         };
         for (unsigned c = 0; c < settings->config_count; c++)
-                for (unsigned p = 0; p < settings->producers_count; p++) {
-                        char text[SPEC_BYTES];
-                        struct cell cell = {.producers = settings->producers[p]};
-                        spec_print(&settings->configs[c], text, sizeof text);
-                        for (unsigned i = 0; i < count && !cell.config; i++)
-                                if (rows[i].producers == cell.producers &&
-                                        !strcmp(rows[i].config, text))
-                                        cell.config = rows[i].config;
-                        if (!cell.config)
-                                continue; /* not measured, or interrupted before */
-                        make_cell(&cell, rows, count);
-                        summary->cells[summary->cell_count++] = cell;
+                for (unsigned t = 0; t < 3; t++) {
+                        char config[SPEC_BYTES];
+                        spec_print(&settings->configs[c], config, sizeof config);
+                        add_cells(summary, settings, config, twins[t]);
                 }
-        for (unsigned i = 0; i < summary->cell_count; i++) {
-                struct cell *cell = &summary->cells[i];
-                const struct cell *base = summary_find(summary, cell->config, 1);
-                cell->vs_1_producer = base ? median_ratio(&cell->submit_per_s, &base->submit_per_s)
-                                           : median_of(NULL, 0);
-        }
 }
 
 void summary_free(struct summary *summary)
@@ -153,15 +217,15 @@ bool summary_print_csv(FILE *file, const struct summary *summary)
         fputs("config", file);
 #define PRINT_NAME(name, value) fputs("," #name, file);
         CELL_NUMBERS(PRINT_NAME, PRINT_NAME)
-        fputs(",kind,cpus_effective,quick,instead\n", file);
+        fputs(",kind,cpus_effective,quick,instead,twin\n", file);
         for (unsigned i = 0; i < summary->cell_count; i++) {
                 const struct cell *cell = &summary->cells[i];
                 fprintf(file, "%s", cell->config);
 #define PRINT_COUNT(name, value) fprintf(file, ",%u", value);
 #define PRINT_VALUE(name, value) fprintf(file, isfinite(value) ? ",%.6g" : ",NA", value);
                 CELL_NUMBERS(PRINT_COUNT, PRINT_VALUE)
-                fprintf(file, ",measured,%u,%s,%s\n", summary->cpus_effective,
-                        summary->quick ? "yes" : "no", cell->instead);
+                fprintf(file, ",measured,%u,%s,%s,%s\n", summary->cpus_effective,
+                        summary->quick ? "yes" : "no", cell->instead, cell->twin);
         }
         return !fflush(file) && !ferror(file);
 }
@@ -182,6 +246,7 @@ bool summary_print_json(FILE *file, const struct summary *summary)
                         object, "cpus_effective", json_integer(summary->cpus_effective));
                 json_object_set_new(object, "quick", json_boolean(summary->quick));
                 json_object_set_new(object, "instead", json_string(cell->instead));
+                json_object_set_new(object, "twin", json_string(cell->twin));
                 json_array_append_new(cells, object);
         }
         bool done = !json_dumpf(cells, file, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
@@ -228,8 +293,9 @@ static const struct cell *peak_of(const struct cell *cells, unsigned count)
 
 /* What the curve of one configuration says, and what it can't. */
 static void print_sentence(
-        FILE *file, const struct cell *cells, unsigned count, unsigned cpus_effective)
+        FILE *file, const struct summary *summary, const struct cell *cells, unsigned count)
 {
+        unsigned cpus_effective = summary->cpus_effective;
         const struct cell *peak = peak_of(cells, count), *top = &cells[0];
         unsigned in_turn = 0, in_turn_from = 0;
         for (unsigned i = 0; i < count; i++) {
@@ -247,7 +313,7 @@ static void print_sentence(
         fprintf(file, "%s: peak %.3f M submits/s at %u producer%s", cells->config,
                 peak->submit_per_s.median / 1e6, peak->producers, peak->producers == 1 ? "" : "s");
         if (top != peak && top->samples_ok) {
-                struct median share = median_ratio(&top->submit_per_s, &peak->submit_per_s);
+                struct median share = summary_ratio(summary, top, peak);
                 fprintf(file, "; at %u it keeps %.2f of it [%.2f, %.2f]", top->producers,
                         share.median, share.lo, share.hi);
         }
@@ -269,7 +335,8 @@ static unsigned same_config(const struct summary *summary, unsigned i)
 {
         unsigned end = i;
         while (end < summary->cell_count &&
-                !strcmp(summary->cells[end].config, summary->cells[i].config))
+                !strcmp(summary->cells[end].config, summary->cells[i].config) &&
+                !strcmp(summary->cells[end].twin, summary->cells[i].twin))
                 end++;
         return end - i;
 }
@@ -287,7 +354,10 @@ bool summary_print_table(FILE *file, const struct summary *summary)
 {
         for (unsigned i = 0, count; i < summary->cell_count; i += count) {
                 count = same_config(summary, i);
-                fprintf(file, "%s%s\n", i ? "\n" : "", summary->cells[i].config);
+                const struct cell *first = &summary->cells[i];
+                bool is_twin = strcmp(first->twin, "no") != 0;
+                fprintf(file, "%s%s%s%s\n", i ? "\n" : "", first->config, is_twin ? ", twin " : "",
+                        is_twin ? first->twin : "");
                 fprintf(file, "  %9s  %9s %20s  %7s %14s  %9s  %10s  %7s  %6s\n", "producers",
                         "submit", "[lo, hi]", "vs 1", "", "complete", "wakes", "running", "");
                 fprintf(file, "  %9s  %9s %20s  %7s %14s  %9s  %10s  %7s  %6s\n", "", "M/s", "M/s",
@@ -299,11 +369,12 @@ bool summary_print_table(FILE *file, const struct summary *summary)
         if (isfinite(coverage))
                 fprintf(file,
                         "\nMedians; an interval covers the true median with at least %.1f %%, "
-                        "that of a ratio conservatively.%s\n\n",
-                        100 * coverage, summary->quick ? " Quick run." : "");
+                        "that of a ratio conservatively below %d samples, from there by bootstrap "
+                        "(95 %%).%s\n\n",
+                        100 * coverage, BOOTSTRAP_LEAST, summary->quick ? " Quick run." : "");
         for (unsigned i = 0, count; i < summary->cell_count; i += count) {
                 count = same_config(summary, i);
-                print_sentence(file, &summary->cells[i], count, summary->cpus_effective);
+                print_sentence(file, summary, &summary->cells[i], count);
         }
         return !fflush(file) && !ferror(file);
 }

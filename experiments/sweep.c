@@ -5,41 +5,32 @@
 
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_rng.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "clock.h"
 #include "cpus.h"
 #include "machine.h"
+#include "progress.h"
 #include "spawn.h"
 
-struct progress {
-        bool shown;
-        uint64_t start_ns;
-        unsigned done, total;
+enum { HANGS_MAX = 2, SAMPLES_MAX = 10000 };
+
+/* A sweep under way. */
+struct state {
+        struct sweep *sweep;
+        const struct settings *settings;
+        const struct sweep_cell *cells;
+        unsigned cell_count;
+        const json_t *machine;
+        struct rundir *rundir;
+        struct progress progress;
+        const char *cores; /* the rows' column */
+        gsl_rng *random;
+        unsigned *order, *samples, *hangs;
+        /* The volume that `auto` found in a cell's first sample serves the others: one workload. */
+        unsigned *volumes;
 };
-
-static void show(const struct progress *progress, const char *config, unsigned producers)
-{
-        if (!progress->shown)
-                return;
-        double elapsed_s = (double)(clock_wall_ns() - progress->start_ns) / 1e9;
-        double left_s = progress->done
-                                ? elapsed_s / progress->done * (progress->total - progress->done)
-                                : 0;
-        char left[32] = "";
-        if (progress->done)
-                snprintf(left, sizeof left, ", %.0f s left", left_s);
-        fprintf(stderr, "\r\033[K[%u/%u%s] %s, %u producers", progress->done, progress->total, left,
-                config, producers);
-}
-
-static void hide(const struct progress *progress)
-{
-        if (progress->shown)
-                fputs("\r\033[K", stderr);
-}
 
 static const char *text_of(const json_t *machine, const char *key)
 {
@@ -48,19 +39,22 @@ static const char *text_of(const json_t *machine, const char *key)
 }
 
 /* What the parent knows of a sample. */
-static void begin_row(struct row *row, const struct settings *settings,
-        const struct sweep_cell *cell, unsigned sample, const json_t *machine,
-        const struct rundir *rundir)
+static void begin_row(struct row *row, const struct state *state, unsigned which)
 {
+        const struct settings *settings = state->settings;
+        const struct sweep_cell *cell = &state->cells[which];
+        const json_t *machine = state->machine;
         row_clear(row);
         row->producers = cell->producers;
-        row->sample = sample;
+        row->sample = state->samples[which];
         row->seed = settings->seed;
         row->think_ns = settings->think_ns;
         row->handler_ns = settings->handler_ns;
         row->poll_ms = settings->poll_ms;
-        row_set_text(row->run, sizeof row->run, rundir_name(rundir));
+        row_set_text(row->run, sizeof row->run, rundir_name(state->rundir));
         row_set_text(row->kind, sizeof row->kind, "measured");
+        row_set_text(row->twin, sizeof row->twin, cell->twin ? cell->twin : "no");
+        row_set_text(row->cores, sizeof row->cores, state->cores);
         spec_print(cell->spec, row->config, sizeof row->config);
         row_set_text(row->queue, sizeof row->queue, cell->spec->queue->name);
         row_set_text(row->wake, sizeof row->wake, wake_policies[cell->spec->wake].name);
@@ -88,92 +82,201 @@ static bool is_spun_out(const struct settings *settings, const struct row *row)
                row->producers > row->cpus_effective && row->busy_s > settings->deadline_s / 2;
 }
 
-static void report(struct rundir *rundir, const struct progress *progress, const struct row *row)
+static void tell_bad(struct state *state, const struct row *row)
 {
-        static bool told;
-        if (!strcmp(row->pinned, "no") && !told) {
-                told = true;
-                hide(progress);
-                fputs("fanin: --pin: a thread could not be pinned; such rows say pinned=no\n",
-                        stderr);
-                rundir_log(rundir, "a thread could not be pinned");
-        }
-        if (row_status_of(row) == STATUS_OK)
-                return;
-        hide(progress);
         const char *why = row->spun_out ? " (its producers spin without yielding, and outnumber "
                                           "the CPUs)"
                                         : "";
+        progress_hide(&state->progress);
         fprintf(stderr, "fanin: %s, %u producers, sample %u: %s: %s%s\n", row->config,
                 (unsigned)row->producers, (unsigned)row->sample, row->status, row->reason, why);
-        rundir_log(rundir, "%s, %u producers, sample %u: %s: %s%s", row->config,
+        rundir_log(state->rundir, "%s, %u producers, sample %u: %s: %s%s", row->config,
                 (unsigned)row->producers, (unsigned)row->sample, row->status, row->reason, why);
 }
 
-static void choose_cpus(struct settings *settings)
+/* What is told once a sweep. */
+static void tell_once(struct state *state, bool *told, const char *sentence)
 {
-        struct cpus cpus;
-        if (settings->pin == PIN_NONE)
+        if (*told)
                 return;
-        int error = cpus_order(settings->pin == PIN_COMPACT ? CPUS_COMPACT : CPUS_SCATTER, &cpus);
+        *told = true;
+        progress_hide(&state->progress);
+        fprintf(stderr, "fanin: %s\n", sentence);
+        rundir_log(state->rundir, "%s", sentence);
+}
+
+static void report(struct state *state, const struct row *row)
+{
+        static bool unpinned, uncounted;
+        if (!strcmp(row->pinned, "no"))
+                tell_once(state, &unpinned,
+                        "--pin: a thread could not be pinned; such rows say pinned=no");
+        if (*row->note)
+                tell_once(state, &uncounted, row->note);
+        if (row_status_of(row) != STATUS_OK && row_status_of(row) != STATUS_SKIPPED)
+                tell_bad(state, row);
+}
+
+/* The class of cores, if there are several, and the pinning order within it. */
+static const char *choose_cpus(struct settings *settings)
+{
+        const char *cores = "same";
+        struct cpus cpus;
+        int error;
+        if (settings->pin == PIN_NONE)
+                return cores;
+        error = cpus_order(settings->pin == PIN_COMPACT ? CPUS_COMPACT : CPUS_SCATTER, &cpus);
         if (error)
                 die("--pin: the CPUs could not be found out: %s", strerror(-error));
         settings->cpus = cpus.ids;
         settings->cpu_count = cpus.count;
+        return cores;
 }
 
-static void run_cells(struct sweep *sweep, const struct settings *settings,
-        const struct sweep_cell *cells, unsigned cell_count, const json_t *machine,
-        struct rundir *rundir)
+static struct row *new_row(struct sweep *sweep)
+{
+        if (sweep->count == sweep->room) {
+                sweep->room = sweep->room ? 2 * sweep->room : 64;
+                struct row *rows = realloc(sweep->rows, sweep->room * sizeof *rows);
+                if (!rows)
+                        die("no memory for %u rows", sweep->room);
+                sweep->rows = rows;
+        }
+        return &sweep->rows[sweep->count];
+}
+
+static void skip(struct row *row, const char *reason)
+{
+        row_set_status(row, STATUS_SKIPPED);
+        snprintf(row->reason, sizeof row->reason, "%s", reason);
+}
+
+/* A cell's next sample, or its row `skipped`. False: the sweep is over. */
+static bool run_sample(struct state *state, unsigned which)
 {
         static const char *const pins[] = {"none", "compact", "scatter"};
-        unsigned *order = must_allocate(cell_count * sizeof *order);
-        /* The volume that `auto` found in a cell's first sample serves the others: one workload. */
-        unsigned *volumes = must_allocate(cell_count * sizeof *volumes);
-        gsl_rng *random = gsl_rng_alloc(gsl_rng_mt19937);
-        if (!random)
-                die("no memory for the random order");
-        gsl_rng_set(random, settings->seed);
-        for (unsigned i = 0; i < cell_count; i++) {
-                order[i] = i;
-                volumes[i] = settings->per_producer;
-        }
-        struct progress progress = {.shown = isatty(STDERR_FILENO),
-                .start_ns = clock_wall_ns(),
-                .total = cell_count * settings->samples};
-        for (unsigned sample = 0; sample < settings->samples; sample++) {
-                gsl_ran_shuffle(random, order, cell_count, sizeof *order);
-                for (unsigned i = 0; i < cell_count; i++) {
-                        const struct sweep_cell *cell = &cells[order[i]];
-                        struct row *row = &sweep->rows[sweep->count];
-                        char config[SPEC_BYTES];
-                        spec_print(cell->spec, config, sizeof config);
-                        show(&progress, config, cell->producers);
-                        begin_row(row, settings, cell, sample, machine, rundir);
-                        if (!spawn_sample(settings, cell->spec, cell->producers, volumes[order[i]],
-                                    NULL, row)) {
-                                sweep->interrupted = true;
-                                goto end;
-                        }
-                        if (!strcmp(row->pinned, "yes")) /* how, not only whether */
-                                row_set_text(row->pinned, sizeof row->pinned, pins[settings->pin]);
-                        if (row->measured)
-                                volumes[order[i]] = (unsigned)row->per_producer;
-                        sweep->count++;
-                        progress.done++;
-                        row->spun_out = is_spun_out(settings, row);
-                        report(rundir, &progress, row);
-                        if (!rundir_add(rundir, row)) {
-                                sweep->write_failed = true;
-                                goto end;
-                        }
+        struct sweep *sweep = state->sweep;
+        const struct sweep_cell *cell = &state->cells[which];
+        struct row *row = new_row(sweep);
+        begin_row(row, state, which);
+        if (state->hangs[which] >= HANGS_MAX) {
+                skip(row, "two samples of its cell have hung");
+        } else if (progress_spent(&state->progress)) {
+                skip(row, "the budget is spent");
+                sweep->budget_spent = true;
+        } else {
+                progress_show(&state->progress, row->config, cell->producers);
+                if (!spawn_sample(state->settings, cell->spec, cell->producers,
+                            state->volumes[which], cell->program, row)) {
+                        sweep->interrupted = true;
+                        return false;
                 }
         }
-end:
-        hide(&progress);
-        gsl_rng_free(random);
-        free(volumes);
-        free(order);
+        if (!strcmp(row->pinned, "yes")) /* how, not only whether */
+                row_set_text(row->pinned, sizeof row->pinned, pins[state->settings->pin]);
+        if (row->measured)
+                state->volumes[which] = (unsigned)row->per_producer;
+        row->spun_out = is_spun_out(state->settings, row);
+        state->hangs[which] += row_status_of(row) == STATUS_HANG;
+        state->samples[which]++;
+        state->progress.done++;
+        sweep->count++;
+        report(state, row);
+        sweep->write_failed = !rundir_add(state->rundir, row);
+        row_drop_details(row);
+        return !sweep->write_failed;
+}
+
+/* The half of a cell's interval over its median; infinite while it covers too little, 0 if there
+ * can't be one. */
+static double noise_of(const struct state *state, unsigned which)
+{
+        const struct sweep *sweep = state->sweep;
+        double *rates = must_allocate(sweep->count * sizeof *rates);
+        char config[SPEC_BYTES];
+        const char *twin = state->cells[which].twin ? state->cells[which].twin : "no";
+        unsigned count = 0;
+        spec_print(state->cells[which].spec, config, sizeof config);
+        for (unsigned i = 0; i < sweep->count; i++) {
+                const struct row *row = &sweep->rows[i];
+                if (row_status_of(row) == STATUS_OK &&
+                        row->producers == state->cells[which].producers &&
+                        !strcmp(row->config, config) && !strcmp(row->twin, twin))
+                        rates[count++] = row->submit_per_s;
+        }
+        struct median median = median_of(rates, count);
+        free(rates);
+        return !count                   ? 0
+               : median.coverage < 0.95 ? INFINITY
+                                        : (median.hi - median.lo) / 2 / median.median;
+}
+
+/* The cells that get the next round of samples, in random order: those that have least of what was
+ * asked for; when all have it (*extra), those that are too noisy. */
+static unsigned choose_cells(struct state *state, bool *extra)
+{
+        const struct settings *settings = state->settings;
+        unsigned count = 0, least = settings->samples;
+        for (unsigned i = 0; i < state->cell_count; i++)
+                least = state->samples[i] < least ? state->samples[i] : least;
+        *extra = least == settings->samples;
+        for (unsigned i = 0; i < state->cell_count; i++)
+                if (*extra ? state->samples[i] < SAMPLES_MAX && state->hangs[i] < HANGS_MAX &&
+                                        noise_of(state, i) > settings->until
+                           : state->samples[i] == least)
+                        state->order[count++] = i;
+        if (count)
+                gsl_ran_shuffle(state->random, state->order, count, sizeof *state->order);
+        return *extra && settings->until <= 0 ? 0 : count;
+}
+
+static void run_cells(struct state *state)
+{
+        bool extra;
+        for (unsigned count; (count = choose_cells(state, &extra));) {
+                if (extra)
+                        state->progress.total = 0; /* how many more, the data will say */
+                for (unsigned i = 0; i < count; i++)
+                        if ((extra && progress_spent(&state->progress)) ||
+                                !run_sample(state, state->order[i]))
+                                return;
+        }
+}
+
+/* What a resumed run has already. */
+static void take_done(struct state *state, struct rows *done)
+{
+        for (unsigned i = 0; i < done->count; i++) {
+                const struct row *row = &done->rows[i];
+                for (unsigned j = 0; j < state->cell_count; j++) {
+                        const struct sweep_cell *cell = &state->cells[j];
+                        char config[SPEC_BYTES];
+                        spec_print(cell->spec, config, sizeof config);
+                        if (row->producers != cell->producers || strcmp(row->config, config) != 0 ||
+                                strcmp(row->twin, cell->twin ? cell->twin : "no") != 0)
+                                continue;
+                        state->samples[j]++;
+                        state->hangs[j] += row_status_of(row) == STATUS_HANG;
+                        if (row->measured && row->per_producer != ROW_NA)
+                                state->volumes[j] = (unsigned)row->per_producer;
+                        *new_row(state->sweep) = *row;
+                        state->sweep->rows[state->sweep->count++].spun_out = false;
+                }
+        }
+        rows_free(done);
+}
+
+static void open_rundir(struct state *state, int argc, char **argv)
+{
+        const struct settings *settings = state->settings;
+        struct rows done;
+        if (settings->resume) {
+                rundir_reopen(state->rundir, settings->resume, state->machine, &done);
+                take_done(state, &done);
+                return;
+        }
+        rundir_open(state->rundir, settings->out, state->machine, argc, argv);
+        rundir_open_samples(state->rundir);
 }
 
 void sweep_run(struct sweep *sweep, struct settings *settings, const struct sweep_cell *cells,
@@ -182,16 +285,44 @@ void sweep_run(struct sweep *sweep, struct settings *settings, const struct swee
         json_t *machine = machine_describe(argc, argv);
         if (!machine)
                 die("no memory to describe the machine");
-        *sweep = (struct sweep){
-                .rows = must_allocate((size_t)cell_count * settings->samples * sizeof(struct row))};
-        choose_cpus(settings);
-        rundir_open(rundir, settings->out, machine, argc, argv);
+        *sweep = (struct sweep){.rows = NULL};
+        struct state state = {.sweep = sweep,
+                .settings = settings,
+                .cells = cells,
+                .cell_count = cell_count,
+                .machine = machine,
+                .rundir = rundir,
+                .cores = choose_cpus(settings),
+                .random = gsl_rng_alloc(gsl_rng_mt19937),
+                .order = must_allocate(cell_count * sizeof *state.order),
+                .samples = must_allocate(cell_count * sizeof *state.samples),
+                .hangs = must_allocate(cell_count * sizeof *state.hangs),
+                .volumes = must_allocate(cell_count * sizeof *state.volumes)};
+        if (!state.random)
+                die("no memory for the random order");
+        gsl_rng_set(state.random, settings->seed);
+        for (unsigned i = 0; i < cell_count; i++)
+                state.volumes[i] = settings->per_producer;
+        open_rundir(&state, argc, argv);
         spawn_catch_signals();
-        run_cells(sweep, settings, cells, cell_count, machine, rundir);
+        progress_begin(&state.progress, cell_count * settings->samples, settings->budget_s);
+        state.progress.total -= sweep->count < state.progress.total ? sweep->count : 0;
+        run_cells(&state);
+        progress_hide(&state.progress);
         if (sweep->interrupted) {
                 fprintf(stderr, "fanin: interrupted after %u samples\n", sweep->count);
+                if (rundir->path)
+                        fprintf(stderr, "fanin: to go on: fanin run --resume %s\n", rundir->path);
                 rundir_log(rundir, "interrupted");
         }
+        if (sweep->budget_spent)
+                fputs("fanin: the budget was spent before all samples: those are skipped\n",
+                        stderr);
+        gsl_rng_free(state.random);
+        free(state.order);
+        free(state.samples);
+        free(state.hangs);
+        free(state.volumes);
         json_decref(machine);
 }
 
@@ -204,13 +335,15 @@ enum exit_code sweep_exit(const struct sweep *sweep)
 {
         bool failed = false;
         for (unsigned i = 0; i < sweep->count; i++) {
-                enum row_status status = row_status_of(&sweep->rows[i]);
+                const struct row *row = &sweep->rows[i];
+                enum row_status status = row_status_of(row);
                 if (status >= STATUS_LOST)
                         return EXIT_BROKEN;
-                failed |= status != STATUS_OK && !sweep->rows[i].spun_out;
+                failed |= status != STATUS_OK && status != STATUS_SKIPPED && !row->spun_out;
         }
         return sweep->interrupted    ? EXIT_INTERRUPTED
                : sweep->write_failed ? EXIT_USAGE
                : failed              ? EXIT_FAILED
+               : sweep->budget_spent ? EXIT_INCONCLUSIVE
                                      : EXIT_DONE;
 }

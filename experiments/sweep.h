@@ -10,24 +10,32 @@
 struct sweep_cell {
         const struct spec *spec;
         unsigned producers;
+        const char *twin;    /* NULL, or of an A/A run "a" or "b" */
+        const char *program; /* what its samples execute; NULL: this program */
 };
 
 struct sweep {
-        struct row *rows; /* settings->samples of each cell; fewer when interrupted */
-        unsigned count;
-        bool interrupted, write_failed;
+        struct row *rows; /* by cell: settings->samples of each and, with --until, more; fewer when
+                             interrupted */
+        unsigned count, room;
+        bool interrupted, write_failed, budget_spent;
 };
 
-/* Shows progress with an estimate on stderr when that is a terminal. Bad samples are told on stderr
- * and in the log. settings gets cpus when it asks for pinning. argc and argv: for the run
- * directory. */
+/*
+ * Progress with an estimate on stderr; bad samples there and in the log. A cell of which two
+ * samples have hung gets no more: the others are rows `skipped`. With --until, cells whose interval
+ * is too wide get more samples, a round of all of them at a time, until none is or the budget is
+ * spent; without it, samples that the budget has no time for are skipped. settings gets cpus when
+ * it asks for pinning, and settings->resume goes on with that directory. argc and argv: for the run
+ * directory.
+ */
 void sweep_run(struct sweep *, struct settings *, const struct sweep_cell *cells,
         unsigned cell_count, int argc, char **argv, struct rundir *);
 void sweep_free(struct sweep *);
 
-/* EXIT_BROKEN, EXIT_INTERRUPTED, EXIT_USAGE (could not write), EXIT_FAILED or EXIT_DONE, the first
- * that is true. A hang of producers that spin without yielding (QUEUE_SPINS) on fewer CPUs is a row
- * that says so, not a failure. */
+/* EXIT_BROKEN, EXIT_INTERRUPTED, EXIT_USAGE (could not write), EXIT_FAILED, EXIT_INCONCLUSIVE (the
+ * budget left samples out) or EXIT_DONE, the first that is true. A hang of producers that spin
+ * without yielding (QUEUE_SPINS) on fewer CPUs is a row that says so, not a failure. */
 enum exit_code sweep_exit(const struct sweep *);
 
 #endif
