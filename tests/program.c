@@ -17,8 +17,9 @@
 static void test_help(void **state)
 {
         (void)state;
-        static const char *const lines[] = {
-                "--help", "help", "list --help", "run --help", "gate --help", "sample --help"};
+        static const char *const lines[] = {"--help", "help", "list --help", "run --help",
+                "gate --help", "bars --help", "sample --help", "latency --help",
+                "latency-sample --help", "verdict --help", "compare --help", "doctor --help"};
         for (unsigned i = 0; i < sizeof lines / sizeof lines[0]; i++) {
                 struct program program = {0};
                 program_run(&program, lines[i]);
@@ -65,8 +66,8 @@ static void test_usage(void **state)
         static const struct {
                 const char *line, *parts[3];
         } cases[] = {
-                {"fly", {"'fly'", "list, run, gate, bars, sample"}},
-                {"--fly", {"'--fly'", "list, run, gate, bars, sample"}},
+                {"fly", {"'fly'", "list, run, latency, verdict, compare, doctor, gate, bars"}},
+                {"--fly", {"'--fly'", "list, run, latency, verdict, compare, doctor, gate, bars"}},
                 {"run --fly", {"--fly", "--help"}},
                 {"gate --out=x", {"--out", "--help"}},
                 {"sample --format=csv", {"--format", "--help"}},
@@ -173,6 +174,17 @@ static void test_bad_value(void **state)
                 {"--pin", "sideways", "none|compact|scatter"},
                 {"--seed", "-1", "0 to"},
                 {"--format", "xml", "table|csv|json"},
+                {"--until", "0%", "0.1% to 100%"},
+                {"--until", "101%", "0.1% to 100%"},
+                {"--until", "5%%", "0.1% to 100%"},
+                {"--until", "", "0.1% to 100%"},
+                {"--until", "nan", "0.1% to 100%"},
+                {"--budget", "0", "1s to"},
+                {"--budget", "10x", "1s to"},
+                {"--budget", "10mm", "1s to"},
+                {"--budget", "-1", "1s to"},
+                {"--budget", "1e9h", "1s to"},
+                {"--cores", "medium", "fast|slow|all"},
         };
         for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
                 char line[256], value[64];
@@ -188,6 +200,26 @@ static void test_bad_value(void **state)
                 (const char *const[3]){"--producers", "2", "twice"});
         assert_refused(NULL, "run --config mutex,vyukov/poll --poll-ms 0",
                 (const char *const[3]){"--poll-ms", "'0'", "1 to 60000"});
+        assert_refused(NULL, "run --config mutex --pin-required",
+                (const char *const[3]){"--pin-required", "--pin", "compact"});
+        static const struct {
+                const char *line, *parts[3];
+        } others[] = {
+                {"latency --config mutex --rate 0", {"--rate", "'0'", "1 to"}},
+                {"latency --config mutex --rate 10,x", {"--rate", "'x'", "1 to"}},
+                {"latency --config mutex --arrivals bursts", {"--arrivals", "'bursts'", "poisson"}},
+                {"latency --config mutex --duration 0", {"--duration", "'0'", "0.05 to"}},
+                {"latency --config mutex --stall-ms x", {"--stall-ms", "'x'", "0 to"}},
+                {"latency --config mutex --deadline 1 --duration 1",
+                        {"--deadline", "'1'", "twice"}},
+                {"compare a b --tolerance 91%", {"--tolerance", "'91%'", "90%"}},
+                {"compare a", {"compare", "two run directories", "1"}},
+                {"verdict", {"verdict", "one run directory or CSV file", "0"}},
+                {"verdict a b", {"verdict", "one run directory or CSV file", "2"}},
+                {"doctor now", {"'now'", "doctor", "--help"}},
+        };
+        for (unsigned i = 0; i < sizeof others / sizeof *others; i++)
+                assert_refused(NULL, others[i].line, others[i].parts);
         assert_refused(
                 NULL, "gate --min-share 2", (const char *const[3]){"--min-share", "'2'", "0 to 1"});
         assert_refused(NULL, "sample --config mutex --producers 1 --cpus 8192",
@@ -430,8 +462,8 @@ static void assert_self_describing(const struct csv *csv, unsigned row)
 static void test_run_directory(void **state)
 {
         (void)state;
-        static const char *const files[] = {
-                "d/command", "d/machine.json", "d/samples.csv", "d/summary.csv", "d/log"};
+        static const char *const files[] = {"d/command", "d/machine.json", "d/samples.csv",
+                "d/backlog.csv", "d/producers.csv", "d/summary.csv", "d/log"};
         static const char *const columns[] = {"config", "queue", "wake", "signal", "alloc",
                 "shards", "producers", "sample", "status", "submits", "refused", "submit_ns",
                 "submit_per_s", "complete_ns", "complete_per_s", "producer_cpu_ns", "overlap",
