@@ -8,6 +8,7 @@
 #define FANIN_MACHINE_H
 
 #include <jansson.h>
+#include <stdbool.h>
 
 /* An object that the caller owns; NULL if memory ran out. Takes milliseconds (hwloc, and reading
  * the clock some thousand times), so not inside anything timed. Bytes of argv that are not UTF-8
@@ -18,5 +19,16 @@ json_t *machine_describe(int argc, char **argv);
 /* Writes an object or array to path.tmp, then renames it to path: 0, or -errno and neither file is
  * touched or left (an older one at path stays). One writer per path. */
 int machine_write(const char *path, const json_t *value);
+
+/* A run's machine.json, which is the caller's; NULL: it is cut off, edited or another's, and why
+ * has a sentence with file, line and column. At most 1 MiB. */
+json_t *machine_read(const char *path, char *why, size_t why_bytes);
+json_t *machine_parse(
+        const char *path, const char *text, size_t bytes, char *why, size_t why_bytes);
+
+/* Whether rates of the two may be compared: host, CPU model, architecture, effective CPUs,
+ * topology, and memory within 1 %. Kernel, compiler and commit may differ: what they do is what is
+ * compared. */
+bool machine_same(const json_t *a, const json_t *b);
 
 #endif

@@ -86,8 +86,10 @@ static bool solve(
         }
         gsl_multifit_nlinear_free(work);
         *squares = norm;
-        /* No progress: it stands at the optimum already, to the last digit. */
-        return (status == GSL_SUCCESS || status == GSL_ENOPROG) && isfinite(norm);
+        /* No progress: it stands at the optimum already, to the last digit; as it does when nothing
+         * is left to gain. */
+        return (status == GSL_SUCCESS || status == GSL_ENOPROG || norm < negligible) &&
+               isfinite(norm);
 }
 
 static void describe(struct usl *usl, const struct problem *problem)

@@ -39,12 +39,12 @@ static void interrupt(int signal, bool group)
         assert_code(&program, EXIT_INTERRUPTED);
         assert_no_process_left();
         assert_contains(program.err, "fanin: interrupted after ");
-        struct csv samples = csv_read("d/samples.csv"), summary = csv_read("d/summary.csv");
+        struct sheet samples = sheet_read("d/samples.csv"), summary = sheet_read("d/summary.csv");
         unsigned summed = 0;
         for (unsigned i = 0; i < samples.rows; i++)
-                assert_string_equal(csv_text(&samples, i, "status"), "ok");
+                assert_string_equal(sheet_text(&samples, i, "status"), "ok");
         for (unsigned i = 0; i < summary.rows; i++)
-                summed += (unsigned)csv_number(&summary, i, "samples");
+                summed += (unsigned)sheet_number(&summary, i, "samples");
         assert_int_equal(summed, samples.rows);
         assert_in_range(samples.rows, 3, 1999);
         assert_int_equal(count_files("d", ".tmp"), 0);
@@ -52,8 +52,8 @@ static void interrupt(int signal, bool group)
         char *log = file_read("d/log");
         assert_contains(log, "interrupted");
         free(log);
-        csv_free(&samples);
-        csv_free(&summary);
+        sheet_free(&samples);
+        sheet_free(&summary);
         program_free(&program);
 }
 
@@ -94,12 +94,12 @@ static void test_disk_fills(void **state)
         assert_contains(program.err, "d/samples.csv");
         assert_contains(program.err, "can't be written");
         assert_no_process_left();
-        struct csv samples = csv_read("d/samples.csv"), summary = csv_read("d/summary.csv");
+        struct sheet samples = sheet_read("d/samples.csv"), summary = sheet_read("d/summary.csv");
         assert_in_range(samples.rows, 2, 100);
         assert_true(summary.rows > 0);
         assert_int_equal(count_files("d", ".tmp"), 0);
-        csv_free(&samples);
-        csv_free(&summary);
+        sheet_free(&samples);
+        sheet_free(&summary);
         program_free(&program);
 }
 
@@ -198,11 +198,11 @@ static void test_threads_refused(void **state)
         assert_code(&program, EXIT_FAILED);
         assert_contains(program.err, "refused: thread 1 of --producers 3");
         assert_no_process_left();
-        struct csv samples = csv_read("d/samples.csv");
+        struct sheet samples = sheet_read("d/samples.csv");
         assert_int_equal(samples.rows, 1);
-        assert_string_equal(csv_text(&samples, 0, "status"), "refused");
-        assert_string_equal(csv_text(&samples, 0, "submit_per_s"), "NA");
-        csv_free(&samples);
+        assert_string_equal(sheet_text(&samples, 0, "status"), "refused");
+        assert_string_equal(sheet_text(&samples, 0, "submit_per_s"), "NA");
+        sheet_free(&samples);
         program_free(&program);
 }
 
@@ -232,10 +232,10 @@ static void test_pinning_refused(void **state)
         program_run(&program, "run --config mutex --pin compact --producers 2 --samples 1 "
                               "--out d" QUICKLY);
         skip_without_filter(&program, "sched_setaffinity");
-        struct csv samples = csv_read("d/samples.csv");
-        assert_string_equal(csv_text(&samples, 0, "pinned"), "no");
+        struct sheet samples = sheet_read("d/samples.csv");
+        assert_string_equal(sheet_text(&samples, 0, "pinned"), "no");
         assert_contains(program.err, "--pin");
-        csv_free(&samples);
+        sheet_free(&samples);
         program_free(&program);
 }
 
@@ -253,9 +253,9 @@ static void test_pinned(void **state)
                 program_run(&program, line);
                 assert_code(&program, EXIT_DONE);
                 snprintf(path, sizeof path, "%s/samples.csv", pins[i]);
-                struct csv samples = csv_read(path);
-                assert_string_equal(csv_text(&samples, 0, "pinned"), pins[i]);
-                csv_free(&samples);
+                struct sheet samples = sheet_read(path);
+                assert_string_equal(sheet_text(&samples, 0, "pinned"), pins[i]);
+                sheet_free(&samples);
                 program_free(&program);
         }
 }

@@ -271,35 +271,35 @@ static void test_list(void **state)
         assert_code(&text, EXIT_DONE);
         program_run(&program, "list --format csv");
         assert_code(&program, EXIT_DONE);
-        struct csv csv = csv_parse(program.out);
+        struct sheet csv = sheet_parse(program.out);
         assert_true(csv.rows >= registered());
         for (unsigned i = 0; i < csv.rows; i++) {
                 const struct queue_ops *ops = registry_at(i);
-                assert_contains(text.out, csv_text(&csv, i, "queue"));
+                assert_contains(text.out, sheet_text(&csv, i, "queue"));
                 if (i >= registered()) { /* left out, with the reason */
-                        assert_string_not_equal(csv_text(&csv, i, "left_out"), "no");
-                        assert_contains(text.out, csv_text(&csv, i, "left_out"));
+                        assert_string_not_equal(sheet_text(&csv, i, "left_out"), "no");
+                        assert_contains(text.out, sheet_text(&csv, i, "left_out"));
                         continue;
                 }
                 const unsigned traits = promises_of(ops).traits;
-                assert_string_equal(csv_text(&csv, i, "queue"), ops->name);
-                assert_string_equal(csv_text(&csv, i, "summary"), ops->summary);
-                assert_string_equal(csv_text(&csv, i, "source"), ops->source);
-                assert_string_equal(csv_text(&csv, i, "left_out"), "no");
+                assert_string_equal(sheet_text(&csv, i, "queue"), ops->name);
+                assert_string_equal(sheet_text(&csv, i, "summary"), ops->summary);
+                assert_string_equal(sheet_text(&csv, i, "source"), ops->source);
+                assert_string_equal(sheet_text(&csv, i, "left_out"), "no");
                 assert_string_equal(
-                        csv_text(&csv, i, "sees_edge"), traits & QUEUE_SEES_EDGE ? "yes" : "no");
+                        sheet_text(&csv, i, "sees_edge"), traits & QUEUE_SEES_EDGE ? "yes" : "no");
                 assert_string_equal(
-                        csv_text(&csv, i, "may_stall"), traits & QUEUE_MAY_STALL ? "yes" : "no");
+                        sheet_text(&csv, i, "may_stall"), traits & QUEUE_MAY_STALL ? "yes" : "no");
                 assert_string_equal(
-                        csv_text(&csv, i, "bounded"), traits & QUEUE_BOUNDED ? "yes" : "no");
-                assert_contains(csv_text(&csv, i, "order"), traits & QUEUE_FIFO_GLOBAL ? "global"
-                                                            : traits & QUEUE_FIFO_PRODUCER
-                                                                    ? "per-producer"
-                                                                    : "none");
+                        sheet_text(&csv, i, "bounded"), traits & QUEUE_BOUNDED ? "yes" : "no");
+                assert_contains(sheet_text(&csv, i, "order"), traits & QUEUE_FIFO_GLOBAL ? "global"
+                                                              : traits & QUEUE_FIFO_PRODUCER
+                                                                      ? "per-producer"
+                                                                      : "none");
                 for (const struct queue_key *key = ops->keys; key && key->name; key++)
                         assert_contains(text.out, key->name);
         }
-        csv_free(&csv);
+        sheet_free(&csv);
         program.out = NULL;
         program_free(&program);
         program_free(&text);
@@ -329,14 +329,14 @@ static void assert_close(const char *what, double value, double expected)
 }
 
 /* One cell of the JSON beside the same one of the CSV. */
-static void assert_same_cell(const json_t *cell, const struct csv *csv, unsigned row)
+static void assert_same_cell(const json_t *cell, const struct sheet *csv, unsigned row)
 {
         const char *key;
         json_t *value, *object = json_deep_copy(cell);
         assert_int_equal(json_object_size(cell), csv->columns);
         json_object_foreach(object, key, value)
         {
-                const char *text = csv_text(csv, row, key);
+                const char *text = sheet_text(csv, row, key);
                 if (json_is_null(value))
                         assert_string_equal(text, "NA");
                 else if (json_is_string(value))
@@ -344,7 +344,7 @@ static void assert_same_cell(const json_t *cell, const struct csv *csv, unsigned
                 else if (json_is_boolean(value))
                         assert_string_equal(text, json_is_true(value) ? "yes" : "no");
                 else
-                        assert_close(key, json_number_value(value), csv_number(csv, row, key));
+                        assert_close(key, json_number_value(value), sheet_number(csv, row, key));
         }
         json_decref(object);
 }
@@ -352,24 +352,24 @@ static void assert_same_cell(const json_t *cell, const struct csv *csv, unsigned
 #define FOUR_CELLS "run --config mutex/edge,vyukov/edge --producers 2,4 --samples 3 --out d" SMALL
 
 /* The line of the table with this cell's producers, below the heading of its configuration. */
-static void assert_in_table(const char *table, const struct csv *csv, unsigned row)
+static void assert_in_table(const char *table, const struct sheet *csv, unsigned row)
 {
         static const char *const columns[] = {
                 "submit_per_s_median", "submit_per_s_lo", "submit_per_s_hi"};
         double printed[3] = {0};
         unsigned producers;
-        const char *at = strstr(table, csv_text(csv, row, "config"));
+        const char *at = strstr(table, sheet_text(csv, row, "config"));
         for (; at; at = strchr(at + 1, '\n'))
                 if (sscanf(at, "%u %lf [ %lf, %lf]", &producers, &printed[0], &printed[1],
                             &printed[2]) == 4 &&
-                        producers == csv_number(csv, row, "producers"))
+                        producers == sheet_number(csv, row, "producers"))
                         break;
         if (!at)
-                fail_msg("%s is not in: %s", csv_text(csv, row, "config"), table);
+                fail_msg("%s is not in: %s", sheet_text(csv, row, "config"), table);
         for (unsigned i = 0; i < 3; i++)
-                if (!(fabs(printed[i] - csv_number(csv, row, columns[i]) / 1e6) <= 2e-4))
+                if (!(fabs(printed[i] - sheet_number(csv, row, columns[i]) / 1e6) <= 2e-4))
                         fail_msg("%s is %g, the table says %g M/s", columns[i],
-                                csv_number(csv, row, columns[i]), printed[i]);
+                                sheet_number(csv, row, columns[i]), printed[i]);
 }
 
 static void test_table_is_the_summary(void **state)
@@ -378,13 +378,13 @@ static void test_table_is_the_summary(void **state)
         struct program program = {0};
         program_run(&program, FOUR_CELLS " --format table");
         assert_code(&program, EXIT_DONE);
-        struct csv csv = csv_read("d/summary.csv");
+        struct sheet csv = sheet_read("d/summary.csv");
         assert_int_equal(csv.rows, 4);
         for (unsigned i = 0; i < csv.rows; i++) {
                 assert_in_table(program.out, &csv, i);
-                assert_string_equal(csv_text(&csv, i, "vs_1_producer"), "NA"); /* none was run */
+                assert_string_equal(sheet_text(&csv, i, "vs_1_producer"), "NA"); /* none was run */
         }
-        csv_free(&csv);
+        sheet_free(&csv);
         program_free(&program);
 }
 
@@ -407,7 +407,7 @@ static void test_json_is_the_summary(void **state)
         struct program program = {0};
         program_run(&program, FOUR_CELLS " --format json");
         assert_code(&program, EXIT_DONE);
-        struct csv csv = csv_read("d/summary.csv");
+        struct sheet csv = sheet_read("d/summary.csv");
         json_error_t error;
         json_t *cells = json_loads(program.out, 0, &error);
         if (!cells)
@@ -416,7 +416,7 @@ static void test_json_is_the_summary(void **state)
         for (unsigned i = 0; i < csv.rows; i++)
                 assert_same_cell(json_array_get(cells, i), &csv, i);
         json_decref(cells);
-        csv_free(&csv);
+        sheet_free(&csv);
         program_free(&program);
 }
 
@@ -438,7 +438,7 @@ static void assert_machine_described(const char *path)
 }
 
 /* A row by itself: which run, which configuration, all of its settings. */
-static void assert_self_describing(const struct csv *csv, unsigned row)
+static void assert_self_describing(const struct sheet *csv, unsigned row)
 {
         static const struct {
                 const char *column, *text;
@@ -448,15 +448,15 @@ static void assert_self_describing(const struct csv *csv, unsigned row)
         char why[256];
         struct spec spec;
         for (unsigned i = 0; i < sizeof expected / sizeof expected[0]; i++)
-                assert_string_equal(csv_text(csv, row, expected[i].column), expected[i].text);
-        if (!spec_parse(csv_text(csv, row, "config"), &spec, why, sizeof why))
+                assert_string_equal(sheet_text(csv, row, expected[i].column), expected[i].text);
+        if (!spec_parse(sheet_text(csv, row, "config"), &spec, why, sizeof why))
                 fail_msg("%s", why);
-        assert_string_equal(csv_text(csv, row, "queue"), spec.queue->name);
-        assert_string_equal(csv_text(csv, row, "wake"), wake_policies[spec.wake].name);
-        assert_string_equal(csv_text(csv, row, "signal"), spec.signal->name);
-        assert_string_equal(csv_text(csv, row, "alloc"), spec_alloc_names[spec.alloc]);
+        assert_string_equal(sheet_text(csv, row, "queue"), spec.queue->name);
+        assert_string_equal(sheet_text(csv, row, "wake"), wake_policies[spec.wake].name);
+        assert_string_equal(sheet_text(csv, row, "signal"), spec.signal->name);
+        assert_string_equal(sheet_text(csv, row, "alloc"), spec_alloc_names[spec.alloc]);
         assert_string_equal(
-                csv_text(csv, row, "shards"), spec_value(&spec, "shards") < 0 ? "NA" : "3");
+                sheet_text(csv, row, "shards"), spec_value(&spec, "shards") < 0 ? "NA" : "3");
 }
 
 static void test_run_directory(void **state)
@@ -482,25 +482,25 @@ static void test_run_directory(void **state)
                 assert_int_equal(access(files[i], R_OK), 0);
         assert_int_equal(count_files("d", ""), sizeof files / sizeof files[0]);
         assert_machine_described("d/machine.json");
-        struct csv samples = csv_read("d/samples.csv"), summary = csv_read("d/summary.csv");
+        struct sheet samples = sheet_read("d/samples.csv"), summary = sheet_read("d/summary.csv");
         for (unsigned i = 0; i < sizeof columns / sizeof columns[0]; i++)
-                csv_text(&samples, 0, columns[i]);
+                sheet_text(&samples, 0, columns[i]);
         for (unsigned i = 0; i < sizeof summary_columns / sizeof summary_columns[0]; i++)
-                csv_text(&summary, 0, summary_columns[i]);
+                sheet_text(&summary, 0, summary_columns[i]);
         assert_int_equal(samples.rows, 2 * 2 * 2);
         for (unsigned i = 0; i < samples.rows; i++)
                 assert_self_describing(&samples, i);
         assert_int_equal(summary.rows, 2 * 2);
         for (unsigned i = 0; i < summary.rows; i++)
-                assert_string_equal(csv_text(&summary, i, "samples"), "2");
+                assert_string_equal(sheet_text(&summary, i, "samples"), "2");
         char *command = file_read("d/command"), *log = file_read("d/log");
         assert_contains(command, " 'run' '--config' 'sharded_mutex:shards=3/flag/pipe/slab,faa'");
         assert_contains(log, "begun");
         assert_contains(log, "ended");
         free(command);
         free(log);
-        csv_free(&samples);
-        csv_free(&summary);
+        sheet_free(&samples);
+        sheet_free(&summary);
         program_free(&program);
 }
 
@@ -511,9 +511,9 @@ static void test_run_is_the_directory_s_name(void **state)
         assert_int_equal(mkdir("runs", 0700), 0);
         program_run(&program, "run --config mutex --samples 1 --out runs/mine/" QUICKLY);
         assert_code(&program, EXIT_DONE);
-        struct csv csv = csv_read("runs/mine/samples.csv");
-        assert_string_equal(csv_text(&csv, 0, "run"), "mine");
-        csv_free(&csv);
+        struct sheet csv = sheet_read("runs/mine/samples.csv");
+        assert_string_equal(sheet_text(&csv, 0, "run"), "mine");
+        sheet_free(&csv);
         program_free(&program);
 }
 
@@ -568,18 +568,18 @@ static void test_locale(void **state)
         assert_code(&table, EXIT_DONE);
         program_run(&json, "run --config mutex --producers 1 --samples 2 --format json" SMALL);
         assert_code(&json, EXIT_DONE);
-        struct csv samples = csv_read("d/samples.csv"), summary = csv_read("d/summary.csv");
+        struct sheet samples = sheet_read("d/samples.csv"), summary = sheet_read("d/summary.csv");
         for (unsigned i = 0; i < samples.rows; i++)
-                assert_true(csv_number(&samples, i, "submit_per_s") > 0);
-        csv_number(&summary, 0, "submit_per_s_median");
-        assert_contains(csv_text(&summary, 0, "coverage"), "0.5");
+                assert_true(sheet_number(&samples, i, "submit_per_s") > 0);
+        sheet_number(&summary, 0, "submit_per_s_median");
+        assert_contains(sheet_text(&summary, 0, "coverage"), "0.5");
         assert_contains(table.out, "1.00x");
         json_t *cells = json_loads(json.out, 0, NULL);
         assert_non_null(cells);
         assert_true(json_number_value(json_object_get(json_array_get(cells, 0), "coverage")) == .5);
         json_decref(cells);
-        csv_free(&samples);
-        csv_free(&summary);
+        sheet_free(&samples);
+        sheet_free(&summary);
         program_free(&table);
         program_free(&json);
 }
@@ -598,13 +598,13 @@ static char *run_order(const char *out, unsigned seed)
         assert_code(&program, EXIT_DONE);
         program_free(&program);
         snprintf(path, sizeof path, "%s/samples.csv", out);
-        struct csv csv = csv_read(path);
+        struct sheet csv = sheet_read(path);
         FILE *file = open_memstream(&order, &bytes);
         for (unsigned i = 0; i < csv.rows; i++)
-                fprintf(file, "%s %s %s\n", csv_text(&csv, i, "config"),
-                        csv_text(&csv, i, "producers"), csv_text(&csv, i, "sample"));
+                fprintf(file, "%s %s %s\n", sheet_text(&csv, i, "config"),
+                        sheet_text(&csv, i, "producers"), sheet_text(&csv, i, "sample"));
         fclose(file);
-        csv_free(&csv);
+        sheet_free(&csv);
         return order;
 }
 

@@ -156,24 +156,24 @@ static void test_sample_ends_in_time(void **state)
 }
 
 /* Of a row that is ok; printed with six digits. */
-static void assert_row_fits(const struct csv *csv, unsigned row)
+static void assert_row_fits(const struct sheet *csv, unsigned row)
 {
-        double producers = csv_number(csv, row, "producers");
-        double per_producer = csv_number(csv, row, "per_producer");
-        double submits = csv_number(csv, row, "submits");
-        double submit_ns = csv_number(csv, row, "submit_ns");
-        double complete_ns = csv_number(csv, row, "complete_ns");
-        double overlap = csv_number(csv, row, "overlap");
-        double fairness = csv_number(csv, row, "fairness_jain");
-        double wakes = csv_number(csv, row, "wakes");
-        double woken = wakes + csv_number(csv, row, "wakes_elided");
-        const char *queue = csv_text(csv, row, "queue"), *wake = csv_text(csv, row, "wake");
+        double producers = sheet_number(csv, row, "producers");
+        double per_producer = sheet_number(csv, row, "per_producer");
+        double submits = sheet_number(csv, row, "submits");
+        double submit_ns = sheet_number(csv, row, "submit_ns");
+        double complete_ns = sheet_number(csv, row, "complete_ns");
+        double overlap = sheet_number(csv, row, "overlap");
+        double fairness = sheet_number(csv, row, "fairness_jain");
+        double wakes = sheet_number(csv, row, "wakes");
+        double woken = wakes + sheet_number(csv, row, "wakes_elided");
+        const char *queue = sheet_text(csv, row, "queue"), *wake = sheet_text(csv, row, "wake");
         /* A deadline is looked at every 64 submits: these rounds end before. */
         assert_true(per_producer < 64);
-        assert_true(submits == csv_number(csv, row, "rounds") * producers * per_producer);
-        assert_close("submit_per_s", csv_number(csv, row, "submit_per_s"),
+        assert_true(submits == sheet_number(csv, row, "rounds") * producers * per_producer);
+        assert_close("submit_per_s", sheet_number(csv, row, "submit_per_s"),
                 submits * 1e9 / submit_ns, 1e-5);
-        assert_close("complete_per_s", csv_number(csv, row, "complete_per_s"),
+        assert_close("complete_per_s", sheet_number(csv, row, "complete_per_s"),
                 submits * 1e9 / complete_ns, 1e-5);
         assert_true(complete_ns >= submit_ns);
         assert_true(overlap > 0 && overlap <= 1);
@@ -183,15 +183,16 @@ static void assert_row_fits(const struct csv *csv, unsigned row)
         assert_true(strcmp(queue, "private") ? woken == submits : woken <= submits);
         assert_true(strcmp(wake, "every") != 0 || wakes == submits || !strcmp(queue, "private"));
         assert_true(strcmp(wake, "poll") != 0 || wakes == 0);
-        assert_true(csv_number(csv, row, "refused") == 0);
-        assert_true(csv_number(csv, row, "lost_wakes") == 0);
-        assert_true(csv_number(csv, row, "drains") <= submits);
-        assert_true(csv_number(csv, row, "largest_drain") <= producers * per_producer);
-        assert_true(csv_number(csv, row, "backlog_peak") <= producers * per_producer);
+        assert_true(sheet_number(csv, row, "refused") == 0);
+        assert_true(sheet_number(csv, row, "lost_wakes") == 0);
+        assert_true(sheet_number(csv, row, "drains") <= submits);
+        assert_true(sheet_number(csv, row, "largest_drain") <= producers * per_producer);
+        assert_true(sheet_number(csv, row, "backlog_peak") <= producers * per_producer);
         const struct queue_ops *ops = registry_find(queue);
         assert_non_null(ops);
-        assert_true(ops->traits & QUEUE_MAY_STALL || csv_number(csv, row, "stalls") == 0);
-        assert_true(csv_number(csv, row, "stalls") > 0 || csv_number(csv, row, "stalled_ns") == 0);
+        assert_true(ops->traits & QUEUE_MAY_STALL || sheet_number(csv, row, "stalls") == 0);
+        assert_true(
+                sheet_number(csv, row, "stalls") > 0 || sheet_number(csv, row, "stalled_ns") == 0);
 }
 
 static double median_of_three(const double values[3])
@@ -201,36 +202,38 @@ static double median_of_three(const double values[3])
 }
 
 /* A summary's line from the three rows it sums up. */
-static void assert_summary_fits(const struct csv *summary, unsigned line, const struct csv *csv)
+static void assert_summary_fits(const struct sheet *summary, unsigned line, const struct sheet *csv)
 {
         unsigned found = 0;
         double submit[3] = {0}, complete[3] = {0}, wakes[3] = {0};
         for (unsigned i = 0; i < csv->rows; i++) {
-                if (strcmp(csv_text(csv, i, "config"), csv_text(summary, line, "config")) != 0 ||
-                        csv_number(csv, i, "producers") != csv_number(summary, line, "producers"))
+                if (strcmp(sheet_text(csv, i, "config"), sheet_text(summary, line, "config")) !=
+                                0 ||
+                        sheet_number(csv, i, "producers") !=
+                                sheet_number(summary, line, "producers"))
                         continue;
                 assert_true(found < 3);
-                submit[found] = csv_number(csv, i, "submit_per_s");
-                complete[found] = csv_number(csv, i, "complete_per_s");
-                wakes[found++] = csv_number(csv, i, "wakes") / csv_number(csv, i, "submits");
+                submit[found] = sheet_number(csv, i, "submit_per_s");
+                complete[found] = sheet_number(csv, i, "complete_per_s");
+                wakes[found++] = sheet_number(csv, i, "wakes") / sheet_number(csv, i, "submits");
         }
         assert_int_equal(found, 3);
-        assert_close("submit_per_s_median", csv_number(summary, line, "submit_per_s_median"),
+        assert_close("submit_per_s_median", sheet_number(summary, line, "submit_per_s_median"),
                 median_of_three(submit), 1e-5);
-        assert_close("submit_per_s_lo", csv_number(summary, line, "submit_per_s_lo"),
+        assert_close("submit_per_s_lo", sheet_number(summary, line, "submit_per_s_lo"),
                 fmin(submit[0], fmin(submit[1], submit[2])), 1e-5);
-        assert_close("submit_per_s_hi", csv_number(summary, line, "submit_per_s_hi"),
+        assert_close("submit_per_s_hi", sheet_number(summary, line, "submit_per_s_hi"),
                 fmax(submit[0], fmax(submit[1], submit[2])), 1e-5);
-        assert_close("complete_per_s_median", csv_number(summary, line, "complete_per_s_median"),
+        assert_close("complete_per_s_median", sheet_number(summary, line, "complete_per_s_median"),
                 median_of_three(complete), 1e-5);
-        assert_close("wakes_per_submit", csv_number(summary, line, "wakes_per_submit"),
+        assert_close("wakes_per_submit", sheet_number(summary, line, "wakes_per_submit"),
                 median_of_three(wakes), 1e-5);
         /* The first line of a configuration is that of one producer. */
         unsigned base = line - line % 2;
-        assert_true(csv_number(summary, base, "producers") == 1);
-        assert_close("vs_1_producer", csv_number(summary, line, "vs_1_producer"),
-                csv_number(summary, line, "submit_per_s_median") /
-                        csv_number(summary, base, "submit_per_s_median"),
+        assert_true(sheet_number(summary, base, "producers") == 1);
+        assert_close("vs_1_producer", sheet_number(summary, line, "vs_1_producer"),
+                sheet_number(summary, line, "submit_per_s_median") /
+                        sheet_number(summary, base, "submit_per_s_median"),
                 1e-4);
 }
 
@@ -250,13 +253,13 @@ static void test_rows_fit(void **state)
         }
         program_run(&program, line);
         assert_code(&program, EXIT_DONE);
-        struct csv samples = csv_read("d/samples.csv"), summary = csv_read("d/summary.csv");
+        struct sheet samples = sheet_read("d/samples.csv"), summary = sheet_read("d/summary.csv");
         for (unsigned i = 0; i < samples.rows; i++)
                 assert_row_fits(&samples, i);
         for (unsigned i = 0; i < summary.rows; i++)
                 assert_summary_fits(&summary, i, &samples);
-        csv_free(&samples);
-        csv_free(&summary);
+        sheet_free(&samples);
+        sheet_free(&summary);
         program_free(&program);
 }
 
@@ -271,9 +274,9 @@ static double measured(const char *column, const char *options)
                 options);
         program_run(&program, line);
         assert_code(&program, EXIT_DONE);
-        struct csv csv = csv_parse(program.out);
-        double value = csv_number(&csv, 0, column);
-        csv_free(&csv);
+        struct sheet csv = sheet_parse(program.out);
+        double value = sheet_number(&csv, 0, column);
+        sheet_free(&csv);
         program.out = NULL;
         program_free(&program);
         return value;
@@ -297,13 +300,13 @@ static void test_work_shows(void **state)
         assert_true(cpu_ns > 100000 / 3.0);
 }
 
-static void assert_status(const struct csv *samples, const struct program *program,
+static void assert_status(const struct sheet *samples, const struct program *program,
         const char *queue, const char *status)
 {
         for (unsigned i = 0; i < samples->rows; i++) {
-                if (strcmp(csv_text(samples, i, "queue"), queue) != 0)
+                if (strcmp(sheet_text(samples, i, "queue"), queue) != 0)
                         continue;
-                const char *found = csv_text(samples, i, "status");
+                const char *found = sheet_text(samples, i, "status");
                 if (strcmp(found, status) != 0)
                         fail_msg("%s is %s, expected %s; stderr: %s", queue, found, status,
                                 program->err);
@@ -338,24 +341,24 @@ static void assert_verdicts(
                         verdicts[i].queue);
         }
         program_run(&program, line);
-        struct csv samples = csv_read("d/samples.csv"), summary = csv_read("d/summary.csv");
+        struct sheet samples = sheet_read("d/samples.csv"), summary = sheet_read("d/summary.csv");
         assert_int_equal(samples.rows, count + 1);
         assert_status(&samples, &program, "mutex", "ok");
         for (unsigned i = 0; i < count; i++)
                 assert_status(&samples, &program, verdicts[i].queue, verdicts[i].status);
         for (unsigned i = 0; i < summary.rows; i++) {
-                bool good = !strncmp(csv_text(&summary, i, "config"), "mutex/", 6);
-                assert_int_equal(csv_number(&summary, i, "samples"), good);
-                assert_int_equal(csv_number(&summary, i, "samples_bad"), !good);
+                bool good = !strncmp(sheet_text(&summary, i, "config"), "mutex/", 6);
+                assert_int_equal(sheet_number(&summary, i, "samples"), good);
+                assert_int_equal(sheet_number(&summary, i, "samples_bad"), !good);
                 assert_int_equal(
-                        !strcmp(csv_text(&summary, i, "submit_per_s_median"), "NA"), !good);
+                        !strcmp(sheet_text(&summary, i, "submit_per_s_median"), "NA"), !good);
         }
         assert_code(&program, code);
         /* No process is left; a sanitizer's report may leave its symbolizer. */
         if (SLOWER == 1)
                 assert_no_process_left();
-        csv_free(&samples);
-        csv_free(&summary);
+        sheet_free(&samples);
+        sheet_free(&summary);
         program_free(&program);
 }
 
@@ -407,9 +410,9 @@ static void test_broken_memory(void **state)
                               "--samples 1 --per-producer 2000 --min-time 0.1 --out d");
         assert_code(&program, EXIT_FAILED);
         assert_contains(program.err, "heap-use-after-free");
-        struct csv samples = csv_read("d/samples.csv");
+        struct sheet samples = sheet_read("d/samples.csv");
         assert_status(&samples, &program, "broken_touch_after", "crash");
-        csv_free(&samples);
+        sheet_free(&samples);
         program_free(&program);
 }
 

@@ -212,14 +212,14 @@ static inline char *file_read(const char *path)
 }
 
 /* A CSV file: rows of as many fields as its header has. */
-struct csv {
+struct sheet {
         char *text;    /* what the fields point into */
         char **fields; /* the header's, then each row's */
         unsigned columns, rows;
 };
 
 /* One RFC 4180 field at *at, unquoted in place; *at goes behind its end, which is returned. */
-static inline char csv_field(char **at, char **field)
+static inline char sheet_field(char **at, char **field)
 {
         char *read = *at, *write = *field = *at;
         bool quoted = *read == '"';
@@ -239,15 +239,15 @@ static inline char csv_field(char **at, char **field)
 
 /* Takes the text over. Fails the test on a row of another length than the header's or one without
  * its end. */
-static inline struct csv csv_parse(char *text)
+static inline struct sheet sheet_parse(char *text)
 {
-        struct csv csv = {.text = text};
+        struct sheet csv = {.text = text};
         unsigned count = 0, column = 0;
         assert_non_null(text);
         for (char *at = text; at && *at;) {
                 csv.fields = realloc(csv.fields, (count + 1) * sizeof *csv.fields);
                 assert_non_null(csv.fields);
-                char end = csv_field(&at, &csv.fields[count++]);
+                char end = sheet_field(&at, &csv.fields[count++]);
                 column++;
                 if (!end)
                         fail_msg("the last row is not whole: …%s", csv.fields[count - 1]);
@@ -265,22 +265,22 @@ static inline struct csv csv_parse(char *text)
         return csv;
 }
 
-static inline struct csv csv_read(const char *path)
+static inline struct sheet sheet_read(const char *path)
 {
         char *text = file_read(path);
         if (!text)
                 fail_msg("there is no %s", path);
-        return csv_parse(text);
+        return sheet_parse(text);
 }
 
-static inline void csv_free(struct csv *csv)
+static inline void sheet_free(struct sheet *csv)
 {
         free(csv->fields);
         free(csv->text);
 }
 
 /* A row's field by its column's name; fails the test when there is no such column. */
-static inline const char *csv_text(const struct csv *csv, unsigned row, const char *column)
+static inline const char *sheet_text(const struct sheet *csv, unsigned row, const char *column)
 {
         for (unsigned i = 0; i < csv->columns; i++)
                 if (!strcmp(csv->fields[i], column))
@@ -290,10 +290,10 @@ static inline const char *csv_text(const struct csv *csv, unsigned row, const ch
 }
 
 /* … as a number; fails the test when it isn't one. */
-static inline double csv_number(const struct csv *csv, unsigned row, const char *column)
+static inline double sheet_number(const struct sheet *csv, unsigned row, const char *column)
 {
         char *end;
-        const char *text = csv_text(csv, row, column);
+        const char *text = sheet_text(csv, row, column);
         double number = strtod(text, &end);
         if (!*text || *end)
                 fail_msg("row %u: %s is '%s'", row, column, text);

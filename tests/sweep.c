@@ -15,15 +15,15 @@
 #define SMALL " --min-time 0.01 --max-sample 0.02 --per-producer 64"
 
 /* Of samples.csv: how often this sample is there. */
-static unsigned count_sample(const struct csv *csv, const char *config, const char *producers,
+static unsigned count_sample(const struct sheet *csv, const char *config, const char *producers,
         const char *sample, const char *twin)
 {
         unsigned count = 0;
         for (unsigned i = 0; i < csv->rows; i++)
-                count += !strncmp(csv_text(csv, i, "config"), config, strlen(config)) &&
-                         !strcmp(csv_text(csv, i, "producers"), producers) &&
-                         !strcmp(csv_text(csv, i, "sample"), sample) &&
-                         !strcmp(csv_text(csv, i, "twin"), twin);
+                count += !strncmp(sheet_text(csv, i, "config"), config, strlen(config)) &&
+                         !strcmp(sheet_text(csv, i, "producers"), producers) &&
+                         !strcmp(sheet_text(csv, i, "sample"), sample) &&
+                         !strcmp(sheet_text(csv, i, "twin"), twin);
         return count;
 }
 
@@ -35,10 +35,10 @@ static void assert_whole(const char *directory)
         static const char *const samples[] = {"0", "1", "2"};
         char path[64];
         snprintf(path, sizeof path, "%s/samples.csv", directory);
-        struct csv csv = csv_read(path);
+        struct sheet csv = sheet_read(path);
         assert_int_equal(csv.rows, 2 * 2 * 3);
         snprintf(path, sizeof path, "%s/producers.csv", directory);
-        struct csv details = csv_read(path);
+        struct sheet details = sheet_read(path);
         assert_int_equal(details.rows, 2 * (1 + 3) * 3);
         for (unsigned c = 0; c < 2; c++)
                 for (unsigned p = 0; p < 2; p++)
@@ -51,13 +51,13 @@ static void assert_whole(const char *directory)
                                         atoi(producers[p]));
                         }
         for (unsigned i = 0; i < csv.rows; i++)
-                assert_string_equal(csv_text(&csv, i, "status"), "ok");
-        csv_free(&csv);
-        csv_free(&details);
+                assert_string_equal(sheet_text(&csv, i, "status"), "ok");
+        sheet_free(&csv);
+        sheet_free(&details);
         snprintf(path, sizeof path, "%s/summary.csv", directory);
-        csv = csv_read(path);
+        csv = sheet_read(path);
         assert_int_equal(csv.rows, 4);
-        csv_free(&csv);
+        sheet_free(&csv);
 }
 
 static void begin(struct program *program)
@@ -218,17 +218,17 @@ static void test_until(void **state)
         program_run(&program, "run --config mutex --producers 1,2 --samples 2 --until 100% "
                               "--budget 60s --out d" SMALL);
         assert_code(&program, EXIT_DONE);
-        struct csv csv = csv_read("d/summary.csv");
+        struct sheet csv = sheet_read("d/summary.csv");
         for (unsigned i = 0; i < csv.rows; i++) {
-                double median = csv_number(&csv, i, "submit_per_s_median");
-                double half = (csv_number(&csv, i, "submit_per_s_hi") -
-                                      csv_number(&csv, i, "submit_per_s_lo")) /
+                double median = sheet_number(&csv, i, "submit_per_s_median");
+                double half = (sheet_number(&csv, i, "submit_per_s_hi") -
+                                      sheet_number(&csv, i, "submit_per_s_lo")) /
                               2;
-                assert_true(csv_number(&csv, i, "samples") >= 6);
-                assert_true(csv_number(&csv, i, "coverage") >= 0.95);
+                assert_true(sheet_number(&csv, i, "samples") >= 6);
+                assert_true(sheet_number(&csv, i, "coverage") >= 0.95);
                 assert_true(half <= median);
         }
-        csv_free(&csv);
+        sheet_free(&csv);
         program_free(&program);
 }
 
@@ -240,11 +240,11 @@ static void test_until_the_budget_is_spent(void **state)
         program_run(&program, "run --config mutex,vyukov --producers 1,2 --samples 1 --until 0.1% "
                               "--budget 2 --out d" SMALL);
         assert_code(&program, EXIT_DONE);
-        struct csv csv = csv_read("d/samples.csv");
+        struct sheet csv = sheet_read("d/samples.csv");
         assert_true(csv.rows > 4);
         for (unsigned i = 0; i < csv.rows; i++)
-                assert_string_equal(csv_text(&csv, i, "status"), "ok");
-        csv_free(&csv);
+                assert_string_equal(sheet_text(&csv, i, "status"), "ok");
+        sheet_free(&csv);
         program_free(&program);
 }
 
@@ -256,18 +256,18 @@ static void test_budget_skips(void **state)
                               "--out d" SMALL);
         assert_code(&program, EXIT_INCONCLUSIVE);
         assert_contains(program.err, "the budget was spent");
-        struct csv csv = csv_read("d/samples.csv");
+        struct sheet csv = sheet_read("d/samples.csv");
         assert_int_equal(csv.rows, 600);
         unsigned skipped = 0;
         for (unsigned i = 0; i < csv.rows; i++) {
-                bool is = !strcmp(csv_text(&csv, i, "status"), "skipped");
+                bool is = !strcmp(sheet_text(&csv, i, "status"), "skipped");
                 assert_true(is || !skipped); /* once spent, spent */
                 skipped += is;
                 if (is)
-                        assert_string_equal(csv_text(&csv, i, "submit_per_s"), "NA");
+                        assert_string_equal(sheet_text(&csv, i, "submit_per_s"), "NA");
         }
         assert_true(skipped && skipped < 600);
-        csv_free(&csv);
+        sheet_free(&csv);
         program_free(&program);
 }
 
@@ -283,17 +283,17 @@ static void test_cell_that_hangs_is_skipped(void **state)
                                         "--max-sample 0.02 --min-time 0.01 --per-producer 9000 "
                                         "--deadline 1 --out d");
         assert_code(&program, EXIT_FAILED);
-        struct csv csv = csv_read("d/samples.csv");
+        struct sheet csv = sheet_read("d/samples.csv");
         unsigned hung = 0, skipped = 0, ok = 0;
         for (unsigned i = 0; i < csv.rows; i++) {
-                hung += !strcmp(csv_text(&csv, i, "status"), "hang");
-                skipped += !strcmp(csv_text(&csv, i, "status"), "skipped");
-                ok += !strcmp(csv_text(&csv, i, "status"), "ok");
+                hung += !strcmp(sheet_text(&csv, i, "status"), "hang");
+                skipped += !strcmp(sheet_text(&csv, i, "status"), "skipped");
+                ok += !strcmp(sheet_text(&csv, i, "status"), "ok");
         }
         assert_int_equal(hung, 2);
         assert_int_equal(skipped, 3);
         assert_int_equal(ok, 5);
-        csv_free(&csv);
+        sheet_free(&csv);
         program_free(&program);
 }
 
@@ -304,14 +304,14 @@ static void test_twins(void **state)
         program_run(&program, "run --config mutex --producers 1,2 --samples 2 --aa --out d" SMALL);
         assert_code(&program, EXIT_DONE);
         assert_contains(program.out, "measured as if it were two: a difference of less than");
-        struct csv csv = csv_read("d/samples.csv");
+        struct sheet csv = sheet_read("d/samples.csv");
         assert_int_equal(csv.rows, 8);
         assert_int_equal(count_sample(&csv, "mutex", "2", "1", "a"), 1);
         assert_int_equal(count_sample(&csv, "mutex", "2", "1", "b"), 1);
-        csv_free(&csv);
-        csv = csv_read("d/summary.csv");
+        sheet_free(&csv);
+        csv = sheet_read("d/summary.csv");
         assert_int_equal(csv.rows, 4);
-        csv_free(&csv);
+        sheet_free(&csv);
         program_free(&program);
 }
 
@@ -323,11 +323,11 @@ static void test_twin_program(void **state)
         program_run(&program, "run --config mutex --producers 1 --samples 2 --aa --twin-program "
                               "/bin/true --out d" SMALL);
         assert_code(&program, EXIT_FAILED);
-        struct csv csv = csv_read("d/samples.csv");
+        struct sheet csv = sheet_read("d/samples.csv");
         for (unsigned i = 0; i < csv.rows; i++)
-                assert_string_equal(csv_text(&csv, i, "status"),
-                        strcmp(csv_text(&csv, i, "twin"), "b") ? "ok" : "crash");
-        csv_free(&csv);
+                assert_string_equal(sheet_text(&csv, i, "status"),
+                        strcmp(sheet_text(&csv, i, "twin"), "b") ? "ok" : "crash");
+        sheet_free(&csv);
         program_free(&program);
         resume("run --config mutex --twin-program /bin/true", EXIT_USAGE, "is for --aa");
 }
@@ -342,21 +342,21 @@ static void test_explain(void **state)
         program_run(&program, "run --config vyukov/every --producers 2 --samples 1 --explain "
                               "--out d" SMALL);
         assert_code(&program, EXIT_DONE);
-        struct csv csv = csv_read("d/explain.csv");
+        struct sheet csv = sheet_read("d/explain.csv");
         double sum = 0;
         assert_int_equal(csv.rows, 6);
         for (unsigned i = 0; i < 6; i++) {
-                assert_string_equal(csv_text(&csv, i, "part"), parts[i]);
-                assert_string_equal(csv_text(&csv, i, "config"), "vyukov/every/eventfd/malloc");
+                assert_string_equal(sheet_text(&csv, i, "part"), parts[i]);
+                assert_string_equal(sheet_text(&csv, i, "config"), "vyukov/every/eventfd/malloc");
                 if (i >= 1 && i <= 4)
-                        sum += csv_number(&csv, i, "cpu_ns_per_submit_median");
+                        sum += sheet_number(&csv, i, "cpu_ns_per_submit_median");
         }
-        double whole = csv_number(&csv, 0, "cpu_ns_per_submit_median");
+        double whole = sheet_number(&csv, 0, "cpu_ns_per_submit_median");
         assert_true(fabs(sum - whole) < 1e-3 * whole);
-        csv_free(&csv);
-        csv = csv_read("d/samples.csv");
+        sheet_free(&csv);
+        csv = sheet_read("d/samples.csv");
         assert_int_equal(csv.rows, 4);
-        csv_free(&csv);
+        sheet_free(&csv);
         program_free(&program);
         resume("run --config handshake/every --explain", EXIT_USAGE, "poll");
         resume("run --config mutex --explain --aa", EXIT_USAGE, "--explain and --aa");

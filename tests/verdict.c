@@ -106,11 +106,12 @@ static void assert_verdict(const char *rows, const char *verdict, int code)
         run_on(&program, text, " --format csv");
         if (program.code != code)
                 fail_msg("%s: exit %d: %s", rows, program.code, program.err);
-        struct csv csv = csv_parse(program.out);
-        assert_string_equal(csv_text(&csv, 0, "verdict"), verdict);
-        assert_string_equal(csv_text(&csv, 0, "kept_share_lo"), "NA"); /* no samples, no interval */
+        struct sheet csv = sheet_parse(program.out);
+        assert_string_equal(sheet_text(&csv, 0, "verdict"), verdict);
+        assert_string_equal(
+                sheet_text(&csv, 0, "kept_share_lo"), "NA"); /* no samples, no interval */
         program.out = NULL;
-        csv_free(&csv);
+        sheet_free(&csv);
         program_free(&program);
 }
 
@@ -217,7 +218,7 @@ static void test_formats_agree(void **state)
         struct program csv_program = {0}, json_program = {0};
         run_on(&csv_program, table, " --format csv");
         run_on(&json_program, table, " --format json");
-        struct csv csv = csv_parse(csv_program.out);
+        struct sheet csv = sheet_parse(csv_program.out);
         json_t *json = json_loads(json_program.out, 0, NULL);
         assert_int_equal(csv.rows, 2);
         assert_int_equal(json_array_size(json), 2);
@@ -236,7 +237,7 @@ static void test_formats_agree(void **state)
                 }
         json_decref(json);
         csv_program.out = NULL;
-        csv_free(&csv);
+        sheet_free(&csv);
         program_free(&csv_program);
         program_free(&json_program);
 }
@@ -321,10 +322,10 @@ static void test_own_data(void **state)
                 program_run(&program, line);
                 if (program.code != EXIT_DONE && program.code != EXIT_INCONCLUSIVE)
                         fail_msg("%s: exit %d: %s", runs[i], program.code, program.err);
-                struct csv csv = csv_parse(program.out);
+                struct sheet csv = sheet_parse(program.out);
                 assert_true(csv.rows > 2);
                 program.out = NULL;
-                csv_free(&csv);
+                sheet_free(&csv);
                 program_free(&program);
         }
 }
