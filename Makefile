@@ -281,11 +281,21 @@ bench-queues:
 	+@$(MAKE) --no-print-directory all
 	$(BUILD)/fanin bars $(if $(OUT),--out "$(OUT)")
 
-# What the engine's counters cost: a second build without them, and A/A.
+# What the engine's counters cost: the program with an engine that has none, and A/A.
+BARE_O := $(patsubst %,$(BUILD)/bare/%.o,$(basename $(ENGINE)))
+$(BUILD)/bare/%.o: %.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	@echo '  CC   $@'
+	$(Q)$(CC) $(FLAGS) -DFANIN_COUNTERS=0 $(PKG_CFLAGS) -MMD -MP -c $< -o $@
+
+$(BUILD)/bare/fanin: $(PROGRAM_O) $(BARE_O) $(call objects,release,$(BACKENDS)) $(BUILD)/registry.o
+	@echo '  CC   $@'
+	$(Q)$(CC) $(FLAGS) $^ -o $@ $(LIBS)
+
+tests: $(BUILD)/bare/fanin
 .PHONY: bench-self fuzz
 bench-self: deps
-	+@$(MAKE) --no-print-directory all
-	+@$(MAKE) --no-print-directory BUILD=$(BUILD)/bare CFLAGS='$(CFLAGS) -DFANIN_COUNTERS=0' $(BUILD)/bare/fanin
+	+@$(MAKE) --no-print-directory all $(BUILD)/bare/fanin
 	@experiments/self.sh $(BUILD) $(BUILD)/bare
 
 # The fuzz targets, tests/fuzz/*.c: replayed over their corpus by tests/fuzz.sh; `make fuzz TARGET=rows FOR_S=600`

@@ -5,6 +5,7 @@
 #define FANIN_CONTEXT_H
 
 #include <pthread.h>
+#include <time.h>
 
 #include "fanin.h"
 #include "producer.h"
@@ -24,11 +25,18 @@ struct slab_request {
         alignas(64) struct request request;
 };
 
-/* A counter with one writer and any readers. */
+/* 0: nothing is counted (fanin_stats), and no clock is read to count time. */
+#ifndef FANIN_COUNTERS
+#define FANIN_COUNTERS 1
+#endif
+
+/* A counter of the statistics, with one writer and any readers. */
 typedef _Atomic uint64_t counter;
 
 static inline void counter_add(counter *counter, uint64_t amount)
 {
+        if (!FANIN_COUNTERS)
+                return;
         atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + amount,
                 memory_order_relaxed);
 }
@@ -36,6 +44,15 @@ static inline void counter_add(counter *counter, uint64_t amount)
 static inline uint64_t counter_read(const counter *counter)
 {
         return atomic_load_explicit(counter, memory_order_relaxed);
+}
+
+static inline uint64_t counter_now_ns(void)
+{
+        if (!FANIN_COUNTERS)
+                return 0;
+        struct timespec t;
+        clock_gettime(CLOCK_MONOTONIC, &t);
+        return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
 /* What a context keeps per producer; written by the producer alone. */
@@ -65,6 +82,8 @@ struct context {
         /* the FFI thread's */
         alignas(QUEUE_LINE) counter completed;
         counter cancelled, late_wakes, lost_wakes, stalls, stalled_ns, drains, largest_drain;
+        counter wakes_spurious, slept_ns;
+        _Atomic uint64_t asleep_since_ns; /* while asleep */
         _Atomic bool asleep;
 };
 

@@ -111,7 +111,10 @@ FANIN_API int fanin_destroy(fanin_handle handle);
  * After the last submit and callback:
  *      submits == completed + cancelled
  *      wakes + wakes_elided == submits - kept + flushes
- * that is, each request or batch of them that became visible either sent a wake or didn't.
+ *      wakes_spurious <= wakes (but under own)
+ * that is, each request or batch of them that became visible either sent a wake or didn't, and each
+ * wake ends one sleep at most. A library built with -DFANIN_COUNTERS=0 counts nothing: all is 0 but
+ * ordered, instead and asleep.
  */
 struct fanin_stats {
         uint64_t submits; /* accepted */
@@ -129,13 +132,18 @@ struct fanin_stats {
         uint64_t lost_wakes; /* … and no producer was inside a submit: a bug */
         uint64_t stalls;     /* times the FFI thread met an unfinished push and had nothing else */
         uint64_t stalled_ns; /* in all of them */
-        uint64_t drains;     /* passes that found work and went on to EMPTY */
+        /* Sleeps that a wake ended, yet nothing was left to take: another wake's pass had taken
+         * what it was sent for. Not the fallback poll's. */
+        uint64_t wakes_spurious;
+        uint64_t slept_ns; /* the FFI thread's time in all its sleeps, the present one included */
+        uint64_t drains;   /* passes that found work and went on to EMPTY */
         uint64_t largest_drain; /* requests taken in one such pass */
         uint64_t ordered;       /* 1: each producer's requests are called back in its order */
         const char *instead; /* NULL, or what runs in place of the configured queue, which can't run
                               * here; static */
         uint64_t asleep; /* 1: the FFI thread waits to be woken, and its counters are final for what
                           * was called back so far */
+        uint64_t counted; /* 1; 0: built with -DFANIN_COUNTERS=0 */
 };
 
 /* Any thread. FANIN_OK or FANIN_STALE. */

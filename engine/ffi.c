@@ -2,18 +2,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The FFI thread: drains the queue, runs handler and callback, sleeps when wake.c says it may. */
 #include <stdlib.h>
-#include <time.h>
 
 #include "context.h"
 
 enum { BATCH = 256 };
-
-static uint64_t now_ns(void)
-{
-        struct timespec t;
-        clock_gettime(CLOCK_MONOTONIC, &t);
-        return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 static void complete(struct context *context, struct request *request, bool cancel)
 {
@@ -39,13 +31,13 @@ static void complete(struct context *context, struct request *request, bool canc
 static struct queue_drained wait_for_push(struct context *context, struct queue_node **out)
 {
         struct queue_drained drained = {0, QUEUE_STALLED};
-        uint64_t start_ns = now_ns();
+        uint64_t start_ns = counter_now_ns();
         for (unsigned spins = 1; !drained.count && drained.left == QUEUE_STALLED; spins++) {
                 queue_pause(spins);
                 drained = context->ops->drain(context->queue, out, BATCH);
         }
         counter_add(&context->stalls, 1);
-        counter_add(&context->stalled_ns, now_ns() - start_ns);
+        counter_add(&context->stalled_ns, counter_now_ns() - start_ns);
         return drained;
 }
 
@@ -86,16 +78,22 @@ static void sleep_and_serve(struct context *context)
 {
         unsigned *before = context->snapshots[0], *after = context->snapshots[1];
         unsigned producers = 0;
+        uint64_t start_ns = counter_now_ns();
+        atomic_store_explicit(&context->asleep_since_ns, start_ns, memory_order_relaxed);
         /* Release, with the acquire in fanin_stats: the counters, and what callbacks wrote. */
         atomic_store_explicit(&context->asleep, true, memory_order_release);
         bool raised = wake_wait(&context->wake);
         atomic_store_explicit(&context->asleep, false, memory_order_relaxed);
+        counter_add(&context->slept_ns, counter_now_ns() - start_ns);
         if (!raised) {
                 producers = producer_high_water();
                 queue_guard_snapshot(producer_guards, producers, 0, before);
         }
         raised |= wake_reset(&context->wake);
-        if (!serve(context) || raised || context->polls)
+        uint64_t found = serve(context);
+        if (raised && !found) /* destroy's interrupt too, when nobody can ask any more */
+                counter_add(&context->wakes_spurious, 1);
+        if (!found || raised || context->polls)
                 return;
         /* One that came since the first reading is inside or has been. */
         bool inside = producer_high_water() != producers;

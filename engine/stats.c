@@ -13,6 +13,13 @@ static void add_lane(struct fanin_stats *stats, const struct lane *lane)
         stats->wakes_elided += counter_read(&lane->wakes_elided);
 }
 
+/* Exact while it goes on sleeping; a sleep that ends meanwhile may be in it twice. */
+static uint64_t slept_ns(const struct context *context, bool asleep)
+{
+        uint64_t since_ns = atomic_load_explicit(&context->asleep_since_ns, memory_order_relaxed);
+        return counter_read(&context->slept_ns) + (asleep ? counter_now_ns() - since_ns : 0);
+}
+
 int fanin_stats(fanin_handle handle, struct fanin_stats *stats)
 {
         pthread_mutex_lock(&context_lock); /* keeps destroy from going past its first step */
@@ -20,6 +27,7 @@ int fanin_stats(fanin_handle handle, struct fanin_stats *stats)
         *stats = (struct fanin_stats){0};
         if (context) {
                 /* Acquire, with the release in ffi.c's sleep_and_serve; before the others. */
+                stats->counted = FANIN_COUNTERS;
                 stats->ordered = !!(context->queue->traits & QUEUE_FIFO_PRODUCER);
                 stats->instead = context->queue->instead;
                 stats->asleep = atomic_load_explicit(&context->asleep, memory_order_acquire);
@@ -31,6 +39,8 @@ int fanin_stats(fanin_handle handle, struct fanin_stats *stats)
                 stats->stalled_ns = counter_read(&context->stalled_ns);
                 stats->drains = counter_read(&context->drains);
                 stats->largest_drain = counter_read(&context->largest_drain);
+                stats->wakes_spurious = counter_read(&context->wakes_spurious);
+                stats->slept_ns = slept_ns(context, stats->asleep);
                 for (unsigned i = 0; i < context->producers; i++)
                         add_lane(stats, &context->lanes[i]);
         }

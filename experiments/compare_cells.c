@@ -59,11 +59,16 @@ void compare_judge(struct compare *compare)
         for (unsigned i = 0; i < compare->judged; i++) {
                 struct compare_cell *cell = judged[i];
                 compare->passes_at = fmax(compare->passes_at, cell->passes_at);
+                size_t fewer = cell->a_count < cell->b_count ? cell->a_count : cell->b_count;
+                compare->fewest = i && compare->fewest < fewer ? compare->fewest : fewer;
                 compare->too_few |= cell->least_p > alarms / compare->judged;
                 if (cell->finding == COMPARE_UNTOLD && cell->passes_at <= compare->tolerance)
                         cell->finding = COMPARE_NOT_SLOWER;
                 compare->untold += cell->finding == COMPARE_UNTOLD;
         }
+        while (compare->judged &&
+                rank_tail(0, compare->enough, compare->enough) > alarms / compare->judged)
+                compare->enough++;
         free(judged);
 }
 
@@ -98,19 +103,31 @@ static unsigned twins_of(const struct rows *rows, const struct row *first, doubl
         return pairs;
 }
 
-double compare_floor(const struct rows *rows, unsigned long seed)
+static bool is_first_twin(const struct rows *rows, const struct row *row)
 {
-        double *a = must_allocate(rows->count * sizeof *a), told = NAN;
+        const struct row *at = rows->rows;
+        while (strcmp(at->twin, "a") != 0 || at->producers != row->producers ||
+                strcmp(at->config, row->config) != 0)
+                at++;
+        return at == row;
+}
+
+void compare_floor(struct compare *compare, const struct rows *rows, unsigned long seed)
+{
+        double *a = must_allocate(rows->count * sizeof *a);
         double *b = must_allocate(rows->count * sizeof *b);
         for (unsigned i = 0; i < rows->count; i++) {
-                if (strcmp(rows->rows[i].twin, "a") != 0 || rows->rows[i].sample)
+                const struct row *row = &rows->rows[i];
+                if (strcmp(row->twin, "a") != 0 || !is_first_twin(rows, row))
                         continue;
-                unsigned pairs = twins_of(rows, &rows->rows[i], a, b);
+                unsigned pairs = twins_of(rows, row, a, b);
                 struct median ratio = ratio_paired(b, a, pairs, seed);
-                if (pairs) /* as a share of the faster: 1 - 1/x for x times */
-                        told = fmax(told, 1 - fmin(ratio.lo, 1 / ratio.hi));
+                if (!pairs)
+                        continue;
+                compare->floor = fmax(compare->floor, 1 - fmin(ratio.lo, 1 / ratio.hi));
+                compare->floor_coverage = fmin(compare->floor_coverage, ratio.coverage);
         }
+        compare->tolerance = fmax(compare->tolerance, compare->floor); /* skips NAN */
         free(a);
         free(b);
-        return told;
 }

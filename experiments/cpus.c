@@ -1,20 +1,19 @@
 /* SPDX-FileCopyrightText: 2026 the fanin authors */
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads the affinity mask, the cgroup tree and hwloc's topology. Nothing here assumes the 1,024
- * CPUs of a plain cpu_set_t.
+ * Reads the affinity mask and hwloc's topology. Nothing here assumes the 1,024 CPUs of a plain
+ * cpu_set_t.
  */
 #include "cpus.h"
 
 #include <errno.h>
 #include <hwloc.h>
-#include <math.h>
 #include <sched.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
+
+#include "cgroup.h"
 
 enum { CPUS_MAX = 8192 }; /* the largest NR_CPUS that Linux can be built with */
 
@@ -55,127 +54,160 @@ void cpus_free(struct cpus *cpus)
         *cpus = (struct cpus){0};
 }
 
-static FILE *open_below(const char *directory, const char *name)
+/* The number at *text, which goes behind it; CPUS_MAX or more: no CPU's. */
+static unsigned long parse_id(const char **text)
 {
-        char *path;
-        if (asprintf(&path, "%s/%s", directory, name) < 0)
-                return NULL;
-        FILE *stream = fopen(path, "re");
-        free(path);
-        return stream;
+        char *end;
+        if (**text < '0' || **text > '9')
+                return CPUS_MAX;
+        unsigned long id = strtoul(*text, &end, 10);
+        *text = end;
+        return id;
 }
 
-/* True if the file is `count` integers and nothing else. */
-static bool read_numbers(
-        const char *directory, const char *file, long long *numbers, unsigned count)
+static bool parse_list(const char *text, cpu_set_t *set, size_t bytes)
 {
-        FILE *stream = open_below(directory, file);
-        if (!stream)
-                return false;
-        char text[64];
-        size_t length = fread(text, 1, sizeof(text) - 1, stream);
-        fclose(stream);
-        text[length] = '\0';
-        char *next = text;
-        for (unsigned i = 0; i < count; i++) {
-                char *start = next;
-                errno = 0;
-                numbers[i] = strtoll(start, &next, 10);
-                if (next == start || errno)
+        for (;;) {
+                unsigned long first = parse_id(&text), last = first;
+                if (*text == '-') {
+                        text++;
+                        last = parse_id(&text);
+                }
+                if (first > last || last >= CPUS_MAX)
+                        return false;
+                for (; first <= last; first++)
+                        CPU_SET_S(first, bytes, set);
+                if (!*text)
+                        return true;
+                if (*text++ != ',')
                         return false;
         }
-        return !next[strspn(next, " \n")];
 }
 
-/* "max 100000", no quota, is not two integers either. */
-static double read_quota(const char *directory, bool is_v2)
+int cpus_parse(const char *list, struct cpus *out)
 {
-        long long us[2];
-        bool found = is_v2 ? read_numbers(directory, "cpu.max", us, 2)
-                           : read_numbers(directory, "cpu.cfs_quota_us", &us[0], 1) &&
-                                     read_numbers(directory, "cpu.cfs_period_us", &us[1], 1);
-        return found && us[0] > 0 && us[1] > 0 ? (double)us[0] / (double)us[1] : INFINITY;
+        size_t bytes = CPU_ALLOC_SIZE(CPUS_MAX);
+        cpu_set_t *set = CPU_ALLOC(CPUS_MAX);
+        if (!set)
+                return -ENOMEM;
+        CPU_ZERO_S(bytes, set);
+        int error = parse_list(list, set, bytes) ? list_set(out, set, bytes) : EINVAL;
+        CPU_FREE(set);
+        return -error;
 }
 
-/* A cgroup outside this cgroup namespace shows as "/../x": only what is mounted is ours to read. */
-static bool is_inside(const char *cgroup)
+void cpus_keep(struct cpus *cpus, const struct cpus *of)
 {
-        size_t length = strlen(cgroup);
-        return cgroup[0] == '/' && !strstr(cgroup, "/../") &&
-               (length < 3 || strcmp(cgroup + length - 3, "/..") != 0);
-}
-
-/*
- * The tightest of a cgroup and its ancestors up to the mount. In a container without a namespace of
- * its own the path is the host's, and only the mount's top exists: the missing ones count as none.
- */
-static double find_tightest(const char *root, const char *mount, const char *cgroup, bool is_v2)
-{
-        char *directory;
-        if (asprintf(&directory, "%s%s%s", root, mount, is_inside(cgroup) ? cgroup : "") < 0)
-                return INFINITY;
-        char *top = directory + strlen(root) + strlen(mount);
-        double tightest = read_quota(directory, is_v2);
-        for (char *slash; (slash = strrchr(top, '/'));) {
-                *slash = '\0';
-                tightest = fmin(tightest, read_quota(directory, is_v2));
+        unsigned kept = 0;
+        for (unsigned i = 0, j = 0; i < cpus->count; i++) {
+                while (j < of->count && of->ids[j] < cpus->ids[i])
+                        j++;
+                if (j < of->count && of->ids[j] == cpus->ids[i])
+                        cpus->ids[kept++] = cpus->ids[i];
         }
-        free(directory);
-        return tightest;
+        cpus->count = kept;
 }
 
-/* line is one of /proc/self/cgroup, "hierarchy:controllers:path"; under v2 no controllers. */
-static double read_hierarchy(const char *root, char *line)
+int cpus_granted(struct cpus *out)
 {
-        static const struct {
-                const char *controller, *path;
-        } mounts[] = {
-                {"", "/sys/fs/cgroup"},
-                {"", "/sys/fs/cgroup/unified"},
-                {"cpu", "/sys/fs/cgroup/cpu"},
-                {"cpu", "/sys/fs/cgroup/cpu,cpuacct"},
-        };
-        double tightest = INFINITY;
-        line[strcspn(line, "\n")] = '\0';
-        strsep(&line, ":");
-        char *controllers = strsep(&line, ":");
-        for (char *name; line && (name = strsep(&controllers, ","));) {
-                for (size_t i = 0; i < sizeof(mounts) / sizeof(*mounts); i++) {
-                        if (strcmp(name, mounts[i].controller) != 0)
-                                continue;
-                        double quota = find_tightest(root, mounts[i].path, line, !*name);
-                        tightest = fmin(tightest, quota);
-                }
-        }
-        return tightest;
-}
-
-double cpus_quota(const char *root)
-{
-        FILE *stream = open_below(root, "proc/self/cgroup");
-        if (!stream)
-                return INFINITY;
-        double tightest = INFINITY;
-        char *line = NULL;
-        size_t size = 0;
-        while (getline(&line, &size, stream) > 0)
-                tightest = fmin(tightest, read_hierarchy(root, line));
-        free(line);
-        fclose(stream);
-        return tightest;
+        struct cpus cpuset = {0};
+        int error = cpus_affinity(out);
+        if (error || !cgroup_cpuset(&cpuset, NULL, 0))
+                return error;
+        cpus_keep(out, &cpuset);
+        cpus_free(&cpuset);
+        return 0;
 }
 
 unsigned cpus_effective(void)
 {
-        struct cpus mask;
-        if (cpus_affinity(&mask))
+        struct cpus granted;
+        if (cpus_granted(&granted))
                 return 1;
-        unsigned count = mask.count;
-        cpus_free(&mask);
-        double quota = cpus_quota("");
+        unsigned count = granted.count;
+        cpus_free(&granted);
+        double quota = cgroup_quota(NULL, 0);
         if (quota < count)
                 count = (unsigned)quota;
         return count ? count : 1;
+}
+
+int cpus_confine(const struct cpus *cpus)
+{
+        size_t bytes = CPU_ALLOC_SIZE(CPUS_MAX);
+        cpu_set_t *set = CPU_ALLOC(CPUS_MAX);
+        if (!set)
+                return -ENOMEM;
+        CPU_ZERO_S(bytes, set);
+        for (unsigned i = 0; i < cpus->count; i++)
+                CPU_SET_S(cpus->ids[i], bytes, set);
+        int error = sched_setaffinity(0, bytes, set) ? errno : 0;
+        CPU_FREE(set);
+        return -error;
+}
+
+static int load_topology(hwloc_topology_t *topology)
+{
+        if (hwloc_topology_init(topology))
+                return -ENOMEM;
+        errno = 0;
+        if (!hwloc_topology_load(*topology))
+                return 0;
+        int error = errno ? errno : EIO;
+        hwloc_topology_destroy(*topology);
+        return -error;
+}
+
+static bool has_some(const struct cpus *cpus, hwloc_const_bitmap_t set)
+{
+        for (unsigned i = 0; i < cpus->count; i++)
+                if (hwloc_bitmap_isset(set, cpus->ids[i]))
+                        return true;
+        return false;
+}
+
+/* hwloc lists kinds from the slowest to the fastest, or, where it can't, gives all an efficiency of
+ * -1. kind is room for one. */
+static const char *keep_class(
+        struct cpus *cpus, enum cpus_class class, hwloc_topology_t topology, hwloc_bitmap_t kind)
+{
+        int slowest = -1, fastest = -1, efficiency = -1;
+        for (int i = 0; i < hwloc_cpukinds_get_nr(topology, 0); i++) {
+                hwloc_cpukinds_get_info(topology, (unsigned)i, kind, &efficiency, NULL, NULL, 0);
+                if (!has_some(cpus, kind))
+                        continue;
+                slowest = slowest < 0 ? i : slowest;
+                fastest = i;
+        }
+        if (slowest == fastest)
+                return "same";
+        if (class == CPUS_ALL || efficiency < 0)
+                return "all";
+        unsigned kept = 0, chosen = (unsigned)(class == CPUS_FAST ? fastest : slowest);
+        hwloc_cpukinds_get_info(topology, chosen, kind, NULL, NULL, NULL, 0);
+        for (unsigned i = 0; i < cpus->count; i++)
+                if (hwloc_bitmap_isset(kind, cpus->ids[i]))
+                        cpus->ids[kept++] = cpus->ids[i];
+        cpus->count = kept;
+        return class == CPUS_FAST ? "fast" : "slow";
+}
+
+int cpus_of_class(enum cpus_class class, struct cpus *out, const char **name)
+{
+        hwloc_topology_t topology;
+        int error = cpus_affinity(out);
+        if (error)
+                return error;
+        hwloc_bitmap_t kind = hwloc_bitmap_alloc();
+        error = kind ? load_topology(&topology) : -ENOMEM;
+        if (!error) {
+                *name = keep_class(out, class, topology, kind);
+                hwloc_topology_destroy(topology);
+        } else {
+                cpus_free(out);
+        }
+        hwloc_bitmap_free(kind);
+        return error;
 }
 
 /*
@@ -208,11 +240,9 @@ static unsigned next_cpu(hwloc_obj_t object, hwloc_const_bitmap_t left, enum cpu
 static int order(struct cpus *cpus, enum cpus_pin pin)
 {
         hwloc_topology_t topology;
-        if (hwloc_topology_init(&topology))
-                return -ENOMEM;
         hwloc_bitmap_t left = hwloc_bitmap_alloc();
-        errno = 0;
-        int error = !left ? -ENOMEM : hwloc_topology_load(topology) ? -(errno ? errno : EIO) : 0;
+        int error = left ? load_topology(&topology) : -ENOMEM;
+        bool loaded = !error;
         for (unsigned i = 0; !error && i < cpus->count; i++)
                 error = hwloc_bitmap_set(left, cpus->ids[i]) ? -ENOMEM : 0;
         for (unsigned i = 0; !error && i < cpus->count; i++) {
@@ -220,7 +250,8 @@ static int order(struct cpus *cpus, enum cpus_pin pin)
                 hwloc_bitmap_clr(left, cpus->ids[i]);
         }
         hwloc_bitmap_free(left);
-        hwloc_topology_destroy(topology);
+        if (loaded)
+                hwloc_topology_destroy(topology);
         return error;
 }
 

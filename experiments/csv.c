@@ -4,6 +4,7 @@
 #include "csv.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -139,7 +140,8 @@ bool csv_parse(struct csv *csv, const char *path, const char *text, size_t bytes
 
 bool csv_read(struct csv *csv, const char *path, char *why, size_t why_bytes)
 {
-        FILE *file = fopen(path, "re");
+        int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO would wait for a writer */
+        FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
         struct stat status;
         char *text = NULL;
         size_t bytes = 0;

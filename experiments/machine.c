@@ -17,7 +17,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cgroup.h"
+#include "cost.h"
 #include "cpus.h"
+#include "fact.h"
 
 #ifndef FANIN_CFLAGS
 #define FANIN_CFLAGS ""
@@ -85,20 +88,14 @@ static json_t *describe_count(long long count)
 /* The file's first line. */
 static json_t *describe_file(const char *path)
 {
-        char line[256] = "";
-        FILE *stream = fopen(path, "re");
-        if (!stream)
-                return json_null();
-        json_t *value =
-                fgets(line, sizeof(line), stream) ? describe_text(strtok(line, "\n")) : json_null();
-        fclose(stream);
-        return value;
+        char line[256];
+        return describe_text(fact_line(path, line, sizeof(line)) && *line ? line : NULL);
 }
 
 /* A value of /proc/cpuinfo's first CPU, which a blank line ends; NULL if none. The caller frees. */
 static char *read_cpuinfo(const char *key)
 {
-        FILE *stream = fopen("/proc/cpuinfo", "re");
+        FILE *stream = fact_open("/proc/cpuinfo");
         if (!stream)
                 return NULL;
         char *line = NULL, *value = NULL;
@@ -131,11 +128,10 @@ static json_t *describe_cpu_model(void)
         return model;
 }
 
-/* x86 only: true if a hypervisor owns up to it. */
-static json_t *describe_hypervisor(void)
+int machine_hypervisor(void)
 {
         char *flags = read_cpuinfo("flags");
-        json_t *value = flags ? json_boolean(strstr(flags, "hypervisor")) : json_null();
+        int value = !flags ? -1 : strstr(flags, "hypervisor") ? 1 : 0;
         free(flags);
         return value;
 }
@@ -168,48 +164,49 @@ static json_t *describe_objects(hwloc_topology_t topology, hwloc_obj_type_t type
         return describe_count(hwloc_get_nbobjs_by_type(topology, type));
 }
 
-/* The whole machine, with what this process's cpuset keeps from it. */
-static json_t *describe_topology(void)
+static json_t *describe_objects_of(hwloc_topology_t topology)
+{
+        return json_pack("{s:o, s:o, s:o, s:o, s:o}", "packages",
+                describe_objects(topology, HWLOC_OBJ_PACKAGE), "cores",
+                describe_objects(topology, HWLOC_OBJ_CORE), "pus",
+                describe_objects(topology, HWLOC_OBJ_PU), "numa_nodes",
+                describe_objects(topology, HWLOC_OBJ_NUMANODE), "caches",
+                describe_caches(topology));
+}
+
+/* hwloc knows of no kind where the system tells it nothing; of unranked ones the efficiency is -1.
+ */
+static json_t *describe_kinds_of(hwloc_topology_t topology)
+{
+        hwloc_bitmap_t cpus = hwloc_bitmap_alloc();
+        int count = cpus ? hwloc_cpukinds_get_nr(topology, 0) : 0, failed = 0;
+        json_t *kinds = count > 0 ? json_array() : json_null();
+        for (int i = 0; i < count; i++) {
+                int efficiency = -1;
+                hwloc_cpukinds_get_info(topology, (unsigned)i, cpus, &efficiency, NULL, NULL, 0);
+                json_t *kind = json_pack("{s:i, s:o}", "cpus", hwloc_bitmap_weight(cpus),
+                        "efficiency", efficiency < 0 ? json_null() : json_integer(efficiency));
+                failed |= json_array_append_new(kinds, kind);
+        }
+        hwloc_bitmap_free(cpus);
+        return finish(kinds, failed);
+}
+
+/* Of the whole machine, with what this process's cpuset keeps from it. */
+static json_t *describe_topology(json_t *(*describe)(hwloc_topology_t))
 {
         hwloc_topology_t topology;
         if (hwloc_topology_init(&topology))
                 return NULL;
-        json_t *value = json_null();
         hwloc_topology_set_flags(topology, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED);
-        if (!hwloc_topology_load(topology))
-                value = json_pack("{s:o, s:o, s:o, s:o, s:o}", "packages",
-                        describe_objects(topology, HWLOC_OBJ_PACKAGE), "cores",
-                        describe_objects(topology, HWLOC_OBJ_CORE), "pus",
-                        describe_objects(topology, HWLOC_OBJ_PU), "numa_nodes",
-                        describe_objects(topology, HWLOC_OBJ_NUMANODE), "caches",
-                        describe_caches(topology));
+        json_t *value = hwloc_topology_load(topology) ? json_null() : describe(topology);
         hwloc_topology_destroy(topology);
         return value;
 }
 
-static int compare_doubles(const void *left, const void *right)
+json_t *machine_core_classes(void)
 {
-        double a = *(const double *)left, b = *(const double *)right;
-        return (a > b) - (a < b);
-}
-
-/* Timed in batches, since one read may be shorter than the clock's tick. */
-static json_t *describe_clock_read(void)
-{
-        enum { BATCHES = 101, READS = 64 };
-        double read_ns[BATCHES];
-        for (int i = 0; i < BATCHES; i++) {
-                struct timespec start, now;
-                if (clock_gettime(CLOCK_MONOTONIC, &start))
-                        return json_null();
-                for (int j = 0; j < READS; j++)
-                        clock_gettime(CLOCK_MONOTONIC, &now);
-                read_ns[i] = ((double)(now.tv_sec - start.tv_sec) * 1e9 +
-                                     (double)(now.tv_nsec - start.tv_nsec)) /
-                             READS;
-        }
-        qsort(read_ns, BATCHES, sizeof(*read_ns), compare_doubles);
-        return json_real(read_ns[BATCHES / 2]);
+        return describe_topology(describe_kinds_of);
 }
 
 static json_t *describe_libraries(void)
@@ -253,7 +250,8 @@ json_t *machine_describe(int argc, char **argv)
         char libc[64] = "";
         confstr(_CS_GNU_LIBC_VERSION, libc, sizeof(libc));
         long long page_bytes = sysconf(_SC_PAGESIZE), pages = sysconf(_SC_PHYS_PAGES);
-        double quota = cpus_quota("");
+        double quota = cgroup_quota(NULL, 0), read_ns = cost_clock_read_ns().median;
+        int hypervisor = machine_hypervisor();
         struct cpus mask = {0};
         cpus_affinity(&mask);
         const struct {
@@ -261,12 +259,13 @@ json_t *machine_describe(int argc, char **argv)
                 json_t *value;
         } facts[] = {
                 {"architecture", describe_text(system.machine)},
-                {"clock_read_ns", describe_clock_read()},
+                {"clock_read_ns", isnan(read_ns) ? json_null() : json_real(read_ns)},
                 {"clock_source", describe_file(CLOCK_SOURCE)},
                 {"command_line", describe_command(argc, argv)},
                 {"commit", describe_text(FANIN_COMMIT)},
                 {"compiler", describe_text(COMPILER)},
                 {"compiler_flags", describe_text(FANIN_CFLAGS)},
+                {"core_classes", machine_core_classes()},
                 {"cpu_model", describe_cpu_model()},
                 {"cpus_affinity", describe_count(mask.count)},
                 {"cpus_effective", json_integer(cpus_effective())},
@@ -275,14 +274,14 @@ json_t *machine_describe(int argc, char **argv)
                 {"dirty", FANIN_DIRTY < 0 ? json_null() : json_boolean(FANIN_DIRTY)},
                 {"governor", describe_file(GOVERNOR)},
                 {"hostname", describe_text(system.nodename)},
-                {"hypervisor", describe_hypervisor()},
+                {"hypervisor", hypervisor < 0 ? json_null() : json_boolean(hypervisor)},
                 {"kernel", json_sprintf("%s %s", system.release, system.version)},
                 {"libc", describe_text(*libc ? libc : NULL)},
                 {"libraries", describe_libraries()},
                 {"memory_bytes", describe_count(pages * page_bytes)},
                 {"page_bytes", describe_count(page_bytes)},
                 {"smt", describe_file(SMT)},
-                {"topology", describe_topology()},
+                {"topology", describe_topology(describe_objects_of)},
         };
         cpus_free(&mask);
         json_t *machine = json_object();

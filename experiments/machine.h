@@ -12,9 +12,15 @@
 
 /* An object that the caller owns; NULL if memory ran out. Takes milliseconds (hwloc, and reading
  * the clock some thousand times), so not inside anything timed. Bytes of argv that are not UTF-8
- * become
- * '?'. */
+ * become '?'. */
 json_t *machine_describe(int argc, char **argv);
+
+/* Its core_classes: an array with cpus and efficiency (0: the slowest; null: can't be ranked) of
+ * each kind of core; null if hwloc knows of none. The caller's; NULL if memory ran out. */
+json_t *machine_core_classes(void);
+
+/* Whether there is a hypervisor that owns up to it, 1 or 0; -1: only x86 tells. */
+int machine_hypervisor(void);
 
 /* Writes an object or array to path.tmp, then renames it to path: 0, or -errno and neither file is
  * touched or left (an older one at path stays). One writer per path. */
@@ -28,7 +34,7 @@ json_t *machine_parse(
 
 /* Whether rates of the two may be compared: host, CPU model, architecture, effective CPUs,
  * topology, and memory within 1 %. Kernel, compiler and commit may differ: what they do is what is
- * compared. */
+ * compared; so may governor, clock source and load, which `fanin doctor` is for. */
 bool machine_same(const json_t *a, const json_t *b);
 
 #endif

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads a run's machine.json back, whatever has become of it. */
 #include <errno.h>
+#include <locale.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +10,7 @@
 
 #include "machine.h"
 
-enum { BYTES_MAX = 1 << 20 };
+enum { BYTES_MAX = 1 << 20, COUNT_MAX = 8192 };
 
 /* What is asked of every machine.json; the rest may be missing. */
 static const struct {
@@ -43,20 +44,37 @@ static bool is_sound(const json_t *machine, const char *path, char *why, size_t 
                 bool sound = value && (json_typeof(value) == needed[i].type ||
                                               json_typeof(value) == needed[i].or_else);
                 if (sound && json_is_integer(value))
-                        sound = json_integer_value(value) > 0;
+                        sound = json_integer_value(value) > 0 &&
+                                json_integer_value(value) <= COUNT_MAX;
                 if (sound)
                         continue;
-                snprintf(why, why_bytes, "%s: key %s is not %s", path, needed[i].key,
-                        value ? needed[i].wanted : "there");
+                char *is = value ? json_dumps(value,
+                                           JSON_ENCODE_ANY | JSON_COMPACT | JSON_ENSURE_ASCII)
+                                 : NULL;
+                snprintf(why, why_bytes, "%s: key %s is not %s%s%.40s", path, needed[i].key,
+                        value ? needed[i].wanted : "there", is ? ", but " : "", is ? is : "");
+                free(is);
                 return false;
         }
         return true;
 }
 
+/* jansson minds the locale's decimal point, but only one of a single byte. */
+static json_t *load(const char *text, size_t bytes, json_error_t *error)
+{
+        locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+        locale_t users = uselocale(c);
+        json_t *value = json_loadb(text, bytes, JSON_REJECT_DUPLICATES, error);
+        uselocale(users);
+        if (c)
+                freelocale(c);
+        return value;
+}
+
 json_t *machine_parse(const char *path, const char *text, size_t bytes, char *why, size_t why_bytes)
 {
         json_error_t error;
-        json_t *machine = json_loadb(text, bytes, JSON_REJECT_DUPLICATES, &error);
+        json_t *machine = load(text, bytes, &error);
         if (!machine) {
                 make_harmless(error.text);
                 snprintf(why, why_bytes, "%s line %d, column %d: %s", path, error.line,
@@ -98,5 +116,5 @@ bool machine_same(const json_t *a, const json_t *b)
         }
         double memory_a = json_number_value(json_object_get(a, "memory_bytes"));
         double memory_b = json_number_value(json_object_get(b, "memory_bytes"));
-        return fabs(memory_a - memory_b) <= 0.01 * memory_a;
+        return fabs(memory_a - memory_b) <= 0.01 * fmax(fabs(memory_a), fabs(memory_b));
 }

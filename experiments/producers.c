@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "cpus.h"
 #include "work.h"
 
 enum {
@@ -25,7 +26,7 @@ enum {
 
 struct producer {
         alignas(QUEUE_LINE) pthread_t thread;
-        unsigned number;
+        unsigned number, index;
         bool pinned;
         struct producers_turn turn;
 };
@@ -41,8 +42,23 @@ static struct {
         enum { SUBMIT, FLUSH, END } job;
 } gate = {.lock = PTHREAD_MUTEX_INITIALIZER, .opened = PTHREAD_COND_INITIALIZER};
 
+/* What taskset or a cpuset left us: the kernel would go beyond the first. */
+static bool may_use(unsigned cpu)
+{
+        struct cpus mask;
+        bool found = false;
+        if (cpus_affinity(&mask))
+                return false;
+        for (unsigned i = 0; i < mask.count; i++)
+                found |= mask.ids[i] == cpu;
+        cpus_free(&mask);
+        return found;
+}
+
 bool producers_pin(unsigned cpu)
 {
+        if (!may_use(cpu))
+                return false;
         cpu_set_t *set = CPU_ALLOC(CPU_IDS);
         size_t bytes = CPU_ALLOC_SIZE(CPU_IDS);
         if (!set)
@@ -54,49 +70,86 @@ bool producers_pin(unsigned cpu)
         return pinned;
 }
 
-/* The producer's loop: the submit phase as measured. */
+static int submit(const struct producers_round *round, unsigned index, void *name)
+{
+        return fanin_submit_as(round->handle, index, NULL, 0, round->callback, name);
+}
+
+/* The queue was full. FANIN_FULL: the request is dropped, or its producer *leaves. */
+static int submit_again(const struct producers_round *round, unsigned index, void *name,
+        uint64_t *refused, bool *leaves)
+{
+        int result;
+        do {
+                queue_relax();
+                sched_yield();
+                *leaves = ++*refused % PRODUCERS_CLOCK_EVERY == 0 &&
+                          clock_wall_ns() > round->deadline_ns;
+                if (*leaves || gate.settings->drop_on_full)
+                        return FANIN_FULL;
+                result = submit(round, index, name);
+        } while (result == FANIN_FULL);
+        return result;
+}
+
+/*
+ * The producer's loop: the submit phase as measured. One look at the clock serves twice: it stamps
+ * a request just before its first try, and it is compared with the deadline; a request that came
+ * too late for that is the producer's last. So the last is one with a stamp or the volume's last,
+ * but when requests were dropped, or retried past the deadline.
+ */
 static void submit_volume(const struct producers_round *asked, unsigned number, unsigned index,
         struct producers_turn *out)
 {
         const struct settings *settings = gate.settings;
         const struct producers_round round = *asked;
+        uint64_t *stamps_ns = round.first_tried_ns + number * round.first_tried_each;
         struct producers_turn turn = {.fault = FANIN_OK};
-        uint64_t tries = 0, cpu_ns = clock_thread_cpu_ns();
+        uint64_t accepted = 0, end = round.volume, cpu_ns = clock_thread_cpu_ns();
         turn.start_ns = clock_wall_ns();
-        for (uint64_t done = 0; done < round.volume; tries++) {
-                if (tries % PRODUCERS_CLOCK_EVERY == 0 && tries &&
-                        clock_wall_ns() > round.deadline_ns)
-                        break;
+        for (uint64_t done = 0; done < end && !turn.fault; done++) {
                 if (settings->think_ns)
                         work_ns(settings->think_ns);
-                int result = fanin_submit_as(round.handle, index, NULL, 0, round.callback,
-                        producers_name(number, turn.accepted));
-                if (result == FANIN_OK) {
-                        turn.accepted++;
-                        done++;
-                } else if (result == FANIN_FULL) {
-                        turn.refused++;
-                        done += settings->drop_on_full;
-                        queue_relax();
-                        sched_yield();
-                } else {
-                        turn.fault = result;
-                        break;
+                if (accepted % PRODUCERS_CLOCK_EVERY == 0) {
+                        uint64_t now_ns = clock_wall_ns();
+                        stamps_ns[accepted / PRODUCERS_CLOCK_EVERY] = now_ns;
+                        if (accepted && now_ns > round.deadline_ns)
+                                end = done + 1;
                 }
+                void *name = producers_name(number, accepted);
+                int result = submit(&round, index, name);
+                if (result == FANIN_FULL) {
+                        bool leaves;
+                        result = submit_again(asked, index, name, &turn.refused, &leaves);
+                        end = leaves ? 0 : end;
+                }
+                if (result == FANIN_OK)
+                        accepted++;
+                else if (result != FANIN_FULL)
+                        turn.fault = result;
         }
+        turn.accepted = accepted;
+        if (accepted != round.volume && accepted % PRODUCERS_CLOCK_EVERY != 1)
+                atomic_store_explicit(round.ends_between, true, memory_order_relaxed);
         turn.end_ns = clock_wall_ns();
         turn.cpu_ns = clock_thread_cpu_ns() - cpu_ns;
         *out = turn;
+}
+
+/* The FFI thread has the first. */
+static unsigned cpu_of(unsigned number)
+{
+        return gate.settings->cpus[(number + 1) % gate.settings->cpu_count];
 }
 
 static void *producer_main(void *argument)
 {
         struct producer *producer = argument;
         const struct settings *settings = gate.settings;
-        unsigned index = fanin_producer(), opened_times = 0;
+        unsigned opened_times = 0;
+        producer->index = fanin_producer();
         if (settings->cpu_count)
-                producer->pinned =
-                        producers_pin(settings->cpus[(producer->number + 1) % settings->cpu_count]);
+                producer->pinned = producers_pin(cpu_of(producer->number));
         pthread_mutex_lock(&gate.lock);
         for (;;) {
                 if (!--gate.running)
@@ -110,7 +163,7 @@ static void *producer_main(void *argument)
                 pthread_mutex_unlock(&gate.lock);
                 if (submits)
                         (gate.round.submit ? gate.round.submit : submit_volume)(
-                                &gate.round, producer->number, index, &producer->turn);
+                                &gate.round, producer->number, producer->index, &producer->turn);
                 else
                         fanin_flush(gate.round.handle);
                 pthread_mutex_lock(&gate.lock);
@@ -223,12 +276,25 @@ void producers_run(
                 turns[i] = gate.producers[i].turn;
 }
 
+unsigned producers_index(unsigned number)
+{
+        return gate.producers[number].index;
+}
+
+int producers_unpinned_cpu(void)
+{
+        for (unsigned i = 0; gate.settings->cpu_count && i < gate.count; i++)
+                if (!gate.producers[i].pinned)
+                        return (int)cpu_of(i);
+        return -1;
+}
+
 const char *producers_end(void)
 {
-        bool pinned = true;
+        const char *pinned = !gate.settings->cpu_count      ? "none"
+                             : producers_unpinned_cpu() < 0 ? "yes"
+                                                            : "no";
         join(gate.count);
-        for (unsigned i = 0; i < gate.count; i++)
-                pinned &= gate.producers[i].pinned;
         free(gate.producers);
-        return !gate.settings->cpu_count ? "none" : pinned ? "yes" : "no";
+        return pinned;
 }

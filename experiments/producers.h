@@ -9,7 +9,7 @@
 #include "settings.h"
 
 enum {
-        PRODUCERS_CLOCK_EVERY = 64, /* submits between two looks at the deadline */
+        PRODUCERS_CLOCK_EVERY = 64, /* submits between two looks at the clock */
         PRODUCERS_ID_BITS = 40,
 };
 
@@ -37,9 +37,15 @@ struct producers_round {
         uint64_t volume;      /* per producer */
         uint64_t deadline_ns; /* nobody submits much after it */
         fanin_callback callback;
+        /* Of each producer: when its requests 0, PRODUCERS_CLOCK_EVERY, … were first tried. */
+        uint64_t *first_tried_ns;
+        size_t first_tried_each; /* so many for each producer */
+        /* Set before a producer leaves whose last request is neither one of these nor its
+         * volume's last. */
+        _Atomic bool *ends_between;
         bool flushes; /* the queue keeps requests: handed over when the last producer is done */
         /* What a producer does, on its thread: number within the sample, index for fanin_submit_as.
-         * NULL: submits its volume, one after the other. */
+         * NULL: submits its volume, one after the other; else the two above are not used. */
         void (*submit)(const struct producers_round *, unsigned number, unsigned index,
                 struct producers_turn *);
         void *data; /* for submit */
@@ -60,10 +66,16 @@ bool producers_start(const struct settings *, unsigned count, char *why, size_t 
 void producers_run(
         const struct producers_round *, void (*each_ms)(void), struct producers_turn *turns);
 
+/* The producer's index for fanin_submit_as. */
+unsigned producers_index(unsigned number);
+
+/* The first CPU that a producer was to be pinned to and could not be; -1: none. */
+int producers_unpinned_cpu(void);
+
 /* Joins them. "yes", "no" or "none": whether all were pinned. */
 const char *producers_end(void);
 
-/* Pins the calling thread. */
+/* Pins the calling thread to a CPU of its mask. */
 bool producers_pin(unsigned cpu);
 
 #endif

@@ -6,12 +6,17 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
+#include "../engine/context.h"
 #include "clock.h"
 #include "work.h"
 
-enum { PATIENCE_MS = 2000 }; /* at most, without a callback, until requests count as missing */
+enum {
+        PATIENCE_MS = 2000, /* at most, without a callback, until requests count as missing */
+        LOOK_US = 200,      /* between looks whether a round is drained */
+};
 
 struct rounds rounds;
 
@@ -22,26 +27,44 @@ void rounds_init(const struct settings *settings)
         rounds.producers = settings->producers[0];
         rounds.turns = must_allocate(rounds.producers * sizeof *rounds.turns);
         rounds.turn_accepted = must_allocate(rounds.producers * sizeof *rounds.turn_accepted);
+        rounds.oldest_ns = must_allocate(rounds.producers * sizeof *rounds.oldest_ns);
 }
 
 void rounds_free(void)
 {
         free(rounds.turns);
         free(rounds.turn_accepted);
+        free(rounds.oldest_ns);
 }
 
-/* The last request of a producer is one whose id ends a block of PRODUCERS_CLOCK_EVERY or the
- * round, but for drops, where any may be. */
+static void note_time(unsigned number, uint64_t id)
+{
+        uint64_t now_ns = rounds.last_callback_ns = clock_wall_ns();
+        if (id % PRODUCERS_CLOCK_EVERY)
+                return;
+        /* Written before the request was pushed. */
+        uint64_t age_ns = now_ns - rounds.first_tried_ns[number * rounds.first_tried_each +
+                                                         id / PRODUCERS_CLOCK_EVERY];
+        if (age_ns > rounds.oldest_ns[number])
+                rounds.oldest_ns[number] = age_ns;
+}
+
+/*
+ * The last request of a producer is one with a stamp or its volume's last: the clock is read for
+ * those. If it is another, its producer says so before it stamps its own end, and after that the
+ * clock is read always; a callback that came before was not after that end.
+ */
 static void called_back(int ret, const char *msg, size_t len, void *user_data)
 {
         (void)msg;
         (void)len;
         uint64_t id = producers_id_of(user_data);
+        unsigned number = producers_number_of(user_data);
         if (!rounds.settings->no_check)
-                check_one(&rounds.check, producers_number_of(user_data), id);
-        if (id % PRODUCERS_CLOCK_EVERY == PRODUCERS_CLOCK_EVERY - 1 || id == rounds.volume - 1 ||
-                rounds.settings->drop_on_full)
-                rounds.last_callback_ns = clock_wall_ns();
+                check_one(&rounds.check, number, id);
+        if (id % PRODUCERS_CLOCK_EVERY == 0 || id == rounds.volume - 1 ||
+                atomic_load_explicit(&rounds.ends_between, memory_order_relaxed))
+                note_time(number, id);
         rounds.cancelled += ret == FANIN_CANCELLED;
         /* Release, with the acquire in rounds_callbacks: check and times are read after the last
          * one. */
@@ -67,6 +90,23 @@ static int handle_request(
         return FANIN_OK;
 }
 
+static enum row_status status_of(int result)
+{
+        return result == FANIN_NO_MEMORY ? STATUS_OOM : STATUS_REFUSED;
+}
+
+/* The check's memory and the stamps'. */
+static bool allocate(uint64_t volume)
+{
+        enum { PER_LINE = QUEUE_LINE / sizeof(uint64_t) };
+        size_t each = volume / PRODUCERS_CLOCK_EVERY + 1;
+        rounds.first_tried_each = (each + PER_LINE - 1) / PER_LINE * PER_LINE;
+        rounds.first_tried_ns = context_lines(
+                rounds.producers * rounds.first_tried_each * sizeof *rounds.first_tried_ns);
+        return rounds.first_tried_ns &&
+               (rounds.settings->no_check || check_create(&rounds.check, rounds.producers, volume));
+}
+
 bool rounds_open(struct row *row, uint64_t volume)
 {
         rounds.volume = volume;
@@ -82,12 +122,16 @@ bool rounds_open(struct row *row, uint64_t volume)
                 .poll_ms = (int)rounds.settings->poll_ms,
                 .handler = rounds.settings->handler_ns ? handle_request : NULL,
         };
-        if (!rounds.settings->no_check && !check_create(&rounds.check, rounds.producers, volume)) {
-                snprintf(row->reason, sizeof row->reason, "no memory for the check");
+        if (!allocate(volume)) {
+                row_set_status(row, STATUS_OOM);
+                snprintf(row->reason, sizeof row->reason,
+                        "no memory for the check of %" PRIu64 " requests a producer", volume);
                 return false;
         }
-        if (!fanin_create(&rounds.handle, &options, why, sizeof why))
+        int result = fanin_create(&rounds.handle, &options, why, sizeof why);
+        if (!result)
                 return true;
+        row_set_status(row, status_of(result));
         snprintf(row->reason, sizeof row->reason, "%s", why);
         return false;
 }
@@ -96,8 +140,27 @@ void rounds_close(void)
 {
         fanin_destroy(rounds.handle);
         rounds.handle = 0;
+        free(rounds.first_tried_ns);
         if (!rounds.settings->no_check)
                 check_destroy(&rounds.check);
+}
+
+/* Called each millisecond. */
+static void sample_backlog(void)
+{
+        struct fanin_stats stats;
+        if (fanin_stats(rounds.handle, &stats) || !stats.counted)
+                return;
+        uint64_t done = stats.completed + stats.cancelled;
+        backlog_note(
+                &rounds.backlog, clock_wall_ns(), stats.submits > done ? stats.submits - done : 0);
+}
+
+void rounds_begin_measured(void)
+{
+        memset(rounds.oldest_ns, 0, rounds.producers * sizeof *rounds.oldest_ns);
+        backlog_begin(&rounds.backlog, clock_wall_ns());
+        sample_backlog();
 }
 
 /*
@@ -108,6 +171,7 @@ void rounds_close(void)
 static bool await_callbacks(uint64_t accepted)
 {
         struct fanin_stats stats;
+        unsigned looks = 0;
         uint64_t seen = rounds_callbacks(), since_ns = clock_wall_ns();
         /* Well before the deadline, which would call it a hang. */
         double patience_ms = fmin(PATIENCE_MS, rounds.settings->deadline_s * 250);
@@ -115,7 +179,9 @@ static bool await_callbacks(uint64_t accepted)
                                UINT64_C(4) * rounds.settings->handler_ns +
                                UINT64_C(4000000) * rounds.settings->poll_ms;
         while (seen < accepted || fanin_stats(rounds.handle, &stats) || !stats.asleep) {
-                usleep(200);
+                usleep(LOOK_US);
+                if (++looks % (1000 / LOOK_US) == 0)
+                        sample_backlog();
                 uint64_t now_ns = clock_wall_ns(), count = rounds_callbacks();
                 if (count != seen)
                         since_ns = now_ns;
@@ -124,18 +190,6 @@ static bool await_callbacks(uint64_t accepted)
                 seen = count;
         }
         return true;
-}
-
-/* Called each millisecond of a phase. */
-static void sample_backlog(void)
-{
-        struct fanin_stats stats;
-        if (fanin_stats(rounds.handle, &stats))
-                return;
-        uint64_t done = stats.completed + stats.cancelled;
-        uint64_t backlog = stats.submits > done ? stats.submits - done : 0;
-        if (backlog > rounds.backlog_peak)
-                rounds.backlog_peak = backlog;
 }
 
 /* The phase's first start and last end; adds the turns up. False: a submit failed. */
@@ -186,12 +240,16 @@ bool rounds_run(struct row *row, struct totals *totals, uint64_t deadline_ns, ui
                 .volume = rounds.volume,
                 .deadline_ns = deadline_ns,
                 .callback = called_back,
+                .first_tried_ns = rounds.first_tried_ns,
+                .first_tried_each = rounds.first_tried_each,
+                .ends_between = &rounds.ends_between,
                 .flushes = rounds.spec->queue->flush};
         uint64_t first_ns, last_ns;
         int fault;
+        atomic_store_explicit(&rounds.ends_between, false, memory_order_relaxed);
         producers_run(&round, sample_backlog, rounds.turns);
         if (!add_turns(totals, &first_ns, &last_ns, &fault)) {
-                row_set_status(row, STATUS_REFUSED);
+                row_set_status(row, status_of(fault));
                 snprintf(row->reason, sizeof row->reason, "submit: %s", fanin_result_text(fault));
                 return false;
         }

@@ -8,6 +8,7 @@
 #ifndef FANIN_ROUNDS_H
 #define FANIN_ROUNDS_H
 
+#include "backlog.h"
 #include "check.h"
 #include "producers.h"
 #include "row.h"
@@ -21,13 +22,19 @@ struct rounds {
         fanin_handle handle;
         uint64_t volume;   /* per producer and round */
         uint64_t accepted; /* in this context */
-        uint64_t backlog_peak;
+        struct backlog backlog;
         struct producers_turn *turns;
-        uint64_t *turn_accepted; /* of the last round, by producer */
+        uint64_t *turn_accepted;  /* of the last round, by producer */
+        uint64_t *first_tried_ns; /* see producers.h */
+        size_t first_tried_each;
+        _Atomic bool ends_between;
         /* the FFI thread's; to be read while it sleeps */
         alignas(QUEUE_LINE) struct check check;
         _Atomic uint64_t called_back;
         uint64_t cancelled, last_callback_ns;
+        /* The longest time from a first try to its callback, by producer: of the requests with a
+         * stamp. */
+        uint64_t *oldest_ns;
 };
 
 extern struct rounds rounds;
@@ -43,9 +50,12 @@ struct totals {
 void rounds_init(const struct settings *);
 void rounds_free(void);
 
-/* A context for rounds of this volume. False: row has a reason. */
+/* A context for rounds of this volume. False: row has its status and reason. */
 bool rounds_open(struct row *row, uint64_t volume);
-void rounds_close(void);
+void rounds_close(void); /* of what is open: handle is not 0 */
+
+/* Forgets the warm-up's backlog and ages. */
+void rounds_begin_measured(void);
 
 /* One round and its check; the phase in *phase_ns. False: row has its status and reason. */
 bool rounds_run(struct row *row, struct totals *totals, uint64_t deadline_ns, uint64_t *phase_ns);

@@ -8,22 +8,29 @@
  *      complete_ns  sum over rounds of (last callback - first producer's start)
  *      submits      accepted in those rounds; submit_per_s = submits / submit_ns
  *      overlap      sum of (a producer's end - its start) / (producers * submit_ns): the share of
- * the phase for which a producer was between its first and its last submit, running or not;
- * 1/producers when they ran strictly in turn. producer_cpu_ns / submit_ns is how many of them ran
- * at once
+ *                   the phase for which a producer was between its first and its last submit,
+ *                   running or not; 1/producers when they ran strictly in turn.
+ *                   producer_cpu_ns / submit_ns is how many of them ran at once
  *      instead      "no", or what ran in place of the configured queue, which can't run here
- *      twin         "no"; of an A/A run "a" or "b": the same configuration measured as if it were
- * two cores        the class of cores that it could run on: "same" (there is one), "fast", "slow",
- * "all" slept_ns     the FFI thread's sleeps; wakes_spurious: those that ended with nothing to do
+ *      twin         "no"; of an A/A run "a" or "b": one configuration measured as if it were two
+ *      cores        the class of cores that it could run on: "same" (there is one), "fast", "slow",
+ *                   "all"
+ *      slept_ns     the FFI thread's sleeps, those between rounds too; wakes_spurious: wakes that
+ *                   ended one with nothing to do; NA, as all that the engine counts, if it was
+ *                   built not to count
  *      memory_*     resident bytes: the peak in the measured rounds, and once the last one is
- * drained
+ *                   drained
  *      *_switches, migrations, *_faults, cycles, instructions, cache_misses, hitm
- *                   all threads of the sample in the measured rounds, in user mode alone where the
- *                   kernel allows no more; hitm: loads that met a line another core had modified
+ *                   all threads of the sample, the measuring one too, from the first measured round
+ *                   until the last is drained; the counters in user mode alone where the kernel
+ *                   allows no more (note); hitm: loads that met a line another core had modified,
+ *                   NA unless the kernel's own list of events names them
  *      throttled_ns time that the cgroup's CPU quota took
  *      oldest_request_ns
- *                   the longest that a request waited for its callback, from the start of its
- * submit, of every PRODUCERS_CLOCK_EVERY-th request; in the worst shard, and in the best
+ *                   the longest that a request waited for its callback, from its first try, of
+ *                   every PRODUCERS_CLOCK_EVERY-th of each producer; best_shard_…: the longest of
+ *                   the shard where that is shortest, NA where it isn't known which requests share
+ *                   a list
  *      slowest_over_fastest
  *                   the least of the producers' own rates over the greatest
  */

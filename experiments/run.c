@@ -54,7 +54,7 @@ static bool print_twins(const struct settings *settings, const struct summary *s
                 told = fmax(told, fmax(fabs(log(ratio.lo)), fabs(log(ratio.hi))));
                 coverage = fmin(coverage, ratio.coverage);
         }
-        double percent = 100 * (exp(told) - 1);
+        double percent = 100 * (1 - exp(-told));
         if (settings->twin_program)
                 printf("\nThe second of each pair ran %s: its submit rate is within %.1f %% of the "
                        "first's",

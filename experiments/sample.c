@@ -12,12 +12,14 @@
 #include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 
 #include "../engine/context.h"
 #include "clock.h"
 #include "commands.h"
-#include "rounds.h"
+#include "fairness.h"
+#include "record.h"
 #include "work.h"
 
 enum { LEAST_VOLUME = 16 }; /* where auto starts */
@@ -52,11 +54,7 @@ static bool warm_up(struct row *row, struct totals *warm)
         struct fanin_stats stats;
         for (;;) {
                 uint64_t phase_ns, before_ns = warm->complete_ns;
-                if (!rounds_open(row, volume)) {
-                        row_set_status(row, STATUS_REFUSED);
-                        return false;
-                }
-                if (!rounds_run(row, warm, end_ns, &phase_ns))
+                if (!rounds_open(row, volume) || !rounds_run(row, warm, end_ns, &phase_ns))
                         return false;
                 uint64_t next = next_volume(volume, phase_ns, warm->complete_ns - before_ns);
                 if (settings->per_producer || next == volume || clock_wall_ns() > end_ns)
@@ -68,30 +66,25 @@ static bool warm_up(struct row *row, struct totals *warm)
         }
 }
 
+/* What was not counted stays NA. */
 static void subtract_stats(struct row *row, const struct totals *warm, const struct fanin_stats *a,
         const struct fanin_stats *b)
 {
+        if (!b->counted)
+                return;
+        row->backlog_peak = rounds.backlog.peak;
+        row->depth_count = rounds.backlog.count;
+        memcpy(row->depths, rounds.backlog.depths, sizeof row->depths);
         row->wakes = b->wakes - a->wakes;
         row->wakes_elided = b->wakes_elided - a->wakes_elided;
         row->stalls = b->stalls - a->stalls;
         row->stalled_ns = b->stalled_ns - a->stalled_ns;
+        row->wakes_spurious = b->wakes_spurious - a->wakes_spurious;
+        row->slept_ns = b->slept_ns - a->slept_ns;
         row->drains = b->drains - a->drains;
         row->largest_drain = b->largest_drain;
         row->late_wakes = b->late_wakes;
         row->lost_wakes = b->lost_wakes + warm->lost_wakes; /* one in the warm-up is one, too */
-}
-
-/* Jain's index over the producers' own rates. */
-static double fairness(const struct totals *totals)
-{
-        double sum = 0, squares = 0;
-        for (unsigned i = 0; i < rounds.producers; i++) {
-                uint64_t ns = totals->active_ns_of[i];
-                double rate = ns ? (double)totals->accepted_of[i] / (double)ns : 0;
-                sum += rate;
-                squares += rate * rate;
-        }
-        return squares > 0 ? sum * sum / (rounds.producers * squares) : 0;
 }
 
 static void fill_row(struct row *row, const struct totals *totals)
@@ -108,24 +101,38 @@ static void fill_row(struct row *row, const struct totals *totals)
         row->producer_cpu_ns = totals->cpu_ns;
         row->overlap =
                 (double)totals->active_ns / ((double)rounds.producers * (double)totals->submit_ns);
-        row->backlog_peak = rounds.backlog_peak;
-        row->fairness_jain = fairness(totals);
 }
 
 /* The accounting of fanin.h, asserted at the end of every sample: all is idle here. */
 static bool accounts_balance(const struct fanin_stats *stats)
 {
-        return stats->submits == stats->completed + stats->cancelled &&
-               stats->wakes + stats->wakes_elided ==
-                       stats->submits - stats->kept + stats->flushes &&
-               stats->submits == rounds.accepted && stats->submits == rounds_callbacks();
+        if (rounds.accepted != rounds_callbacks())
+                return false;
+        return !stats->counted ||
+               (stats->submits == stats->completed + stats->cancelled &&
+                       stats->wakes + stats->wakes_elided ==
+                               stats->submits - stats->kept + stats->flushes &&
+                       (stats->wakes_spurious <= stats->wakes || rounds.spec->wake == WAKE_OWN) &&
+                       stats->submits == rounds.accepted);
+}
+
+/* Its numbers are right, and say as much of the quota as of what was measured. */
+static void judge_throttling(struct row *row, uint64_t wall_ns)
+{
+        if (row->throttled_ns == ROW_NA || row->throttled_ns <= wall_ns / 100)
+                return;
+        row_set_status(row, STATUS_THROTTLED);
+        snprintf(row->reason, sizeof row->reason,
+                "the cgroup's CPU quota took %.3g s of the %.3g s measured",
+                (double)row->throttled_ns / 1e9, (double)wall_ns / 1e9);
 }
 
 static void judge(struct row *row, const struct totals *warm, const struct totals *totals,
-        const struct fanin_stats *stats)
+        const struct fanin_stats *stats, uint64_t wall_ns)
 {
         uint64_t lost = warm->lost + totals->lost, doubled = warm->doubled + totals->doubled;
         uint64_t disordered = warm->disordered + totals->disordered;
+        uint64_t lost_wakes = stats->lost_wakes + warm->lost_wakes;
         if (!stats->ordered)
                 disordered = 0; /* it promises no order */
         /* A request handed back twice may be overwritten by its next use, and a lost one's place be
@@ -133,20 +140,22 @@ static void judge(struct row *row, const struct totals *warm, const struct total
         enum row_status status = lost && lost >= doubled ? STATUS_LOST
                                  : doubled               ? STATUS_DOUBLED
                                  : disordered            ? STATUS_DISORDERED
-                                 : row->lost_wakes       ? STATUS_LOST_WAKE
+                                 : lost_wakes            ? STATUS_LOST_WAKE
                                                          : STATUS_OK;
         row_set_status(row, status);
         if (status != STATUS_OK)
                 snprintf(row->reason, sizeof row->reason,
                         "%" PRIu64 " lost, %" PRIu64 " doubled, %" PRIu64 " out of order, %" PRIu64
                         " wakes lost",
-                        lost, doubled, disordered, row->lost_wakes);
+                        lost, doubled, disordered, lost_wakes);
         else if (!accounts_balance(stats)) {
                 /* More callbacks than submits, say, with --check off. */
                 row_set_status(row, STATUS_DOUBLED);
                 snprintf(row->reason, sizeof row->reason,
                         "the accounts don't balance: %" PRIu64 " accepted, %" PRIu64 " called back",
                         rounds.accepted, rounds_callbacks());
+        } else {
+                judge_throttling(row, wall_ns);
         }
 }
 
@@ -182,18 +191,22 @@ static void measure(struct row *row)
         struct totals warm = new_totals(), totals = new_totals();
         struct fanin_stats before, after;
         if (warm_up(row, &warm)) {
-                rounds.backlog_peak = 0;
+                record_begin();
+                rounds_begin_measured();
                 fanin_stats(rounds.handle, &before);
                 if (measured_rounds(row, &totals)) {
                         fanin_stats(rounds.handle, &after);
+                        uint64_t wall_ns = record_end_ns(row);
                         subtract_stats(row, &warm, &before, &after);
                         fill_row(row, &totals);
+                        fairness_fill(row, &totals, after.instead);
                         row_set_text(row->instead, sizeof row->instead,
                                 after.instead ? after.instead : "no");
-                        judge(row, &warm, &totals, &after);
-                        rounds_close();
+                        judge(row, &warm, &totals, &after, wall_ns);
                 }
         }
+        if (rounds.handle)
+                rounds_close();
         free_totals(&warm);
         free_totals(&totals);
 }
@@ -213,16 +226,25 @@ int sample_main(const struct settings *settings)
         if (settings->think_ns || settings->handler_ns)
                 work_calibrate();
 
+        record_open();
         row_set_status(&row, STATUS_REFUSED);
         if (producers_start(settings, rounds.producers, row.reason, sizeof row.reason)) {
                 /* The FFI thread inherits this thread's CPU. */
                 bool pinned = !settings->cpu_count || producers_pin(settings->cpus[0]);
-                measure(&row);
+                int unpinned_cpu = pinned ? producers_unpinned_cpu() : (int)settings->cpus[0];
+                if (settings->pin_required && unpinned_cpu >= 0)
+                        snprintf(row.reason, sizeof row.reason,
+                                "--pin-required: a thread could not be pinned to CPU %d",
+                                unpinned_cpu);
+                else
+                        measure(&row);
                 const char *all = producers_end();
                 row_set_text(row.pinned, sizeof row.pinned, pinned ? all : "no");
         }
         rounds_free();
-        return row_send(stdout, &row) ? EXIT_DONE : EXIT_FAILED;
+        bool sent = row_send(stdout, &row);
+        row_drop_details(&row);
+        return sent ? EXIT_DONE : EXIT_FAILED;
 }
 
 int sample_command(int argc, char **argv, int all_count, char **all)

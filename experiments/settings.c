@@ -253,7 +253,7 @@ static const struct option_row rows[] = {
         {"max-sample", "S", "… or so much wall time, drains included (1)", FOR_ANY,
                 DECIMAL(max_sample_s, 0.001, 3600, "seconds")},
         {"deadline", "S", "a longer sample is killed: status hang (20 + 10 x max-sample)",
-                FOR_ANY | FOR_LATENCY, DECIMAL(deadline_s, 0.1, 36000, "seconds")},
+                FOR_ANY | FOR_TIMED, DECIMAL(deadline_s, 0.1, 36000, "seconds")},
         {"rate", "auto|R[,R…]",
                 "requests per second, all producers together (auto: rises to saturation)",
                 FOR_TIMED, BY(set_rates)},

@@ -62,8 +62,7 @@ void spawn_begin(
                         spawn_add(arguments, "--%s", settings->forward[i].name);
 }
 
-/* The FFI thread's CPU, then the producers'. */
-static void add_cpus(
+void spawn_add_cpus(
         struct spawn_arguments *arguments, const struct settings *settings, unsigned producers)
 {
         char *list = NULL;
@@ -205,7 +204,7 @@ bool spawn_sample(const struct settings *settings, const struct spec *spec, unsi
         spawn_add(&arguments, "--producers=%u", producers);
         if (per_producer)
                 spawn_add(&arguments, "--per-producer=%u", per_producer);
-        add_cpus(&arguments, settings, producers);
+        spawn_add_cpus(&arguments, settings, producers);
         if (!spawn_execute(&arguments, program, settings->deadline_s, &end))
                 return false;
         if (end.status == STATUS_OK && !parse(end.text, row)) {

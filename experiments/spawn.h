@@ -28,6 +28,9 @@ __attribute__((format(printf, 2, 3))) void spawn_add(
 /* Adds the program's name, the command, and what the user gave for samples (settings->forward). */
 void spawn_begin(struct spawn_arguments *, const struct settings *, const char *command);
 
+/* Adds where to pin, if settings has CPUs: the FFI thread's, then the producers'. */
+void spawn_add_cpus(struct spawn_arguments *, const struct settings *, unsigned producers);
+
 /* What became of it. */
 struct spawn_end {
         enum row_status status; /* OK: it exited with 0 */

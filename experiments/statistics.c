@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: 2026 the fanin authors */
 /* SPDX-License-Identifier: MIT */
-/* Order-statistic intervals of the median. */
+/* Order-statistic intervals of the median, and bootstrapped ones of ratios. */
 #include "statistics.h"
 
 #include <gsl/gsl_cdf.h>
@@ -78,7 +78,7 @@ static double median_ratio_of(
         return of_a / gsl_stats_median(scratch, 1, count);
 }
 
-/* The median of the ratios of whole samples is the estimate; NAN where there is no memory. */
+/* The ratio of what was measured is the estimate. NAN throughout where there is no memory. */
 static struct median bootstrap(const double *a, const double *b, size_t pairs, unsigned long seed)
 {
         double *ratios = malloc(RESAMPLES * sizeof *ratios);

@@ -27,7 +27,7 @@ static double overlap(const struct row *row)
 
 static double wakes_per_submit(const struct row *row)
 {
-        return (double)row->wakes / (double)row->submits;
+        return row->wakes == ROW_NA ? NAN : (double)row->wakes / (double)row->submits;
 }
 
 double summary_cpu_ns(const struct row *row)
@@ -319,7 +319,9 @@ static void print_sentence(
         }
         if (isfinite(top->vs_1_producer.median) && top->producers != 1)
                 fprintf(file, ", %.2fx of 1 producer", top->vs_1_producer.median);
-        fprintf(file, "; %.4f wakes a submit there.", top->wakes_per_submit);
+        if (isfinite(top->wakes_per_submit))
+                fprintf(file, "; %.4f wakes a submit there", top->wakes_per_submit);
+        fputc('.', file);
         if (strcmp(peak->instead, "no") != 0)
                 fprintf(file, " It could not run here; what ran is %s.", peak->instead);
         if (in_turn)

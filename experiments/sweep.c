@@ -94,35 +94,42 @@ static void tell_bad(struct state *state, const struct row *row)
                 (unsigned)row->producers, (unsigned)row->sample, row->status, row->reason, why);
 }
 
-/* What is told once a sweep. */
-static void tell_once(struct state *state, bool *told, const char *sentence)
+/* What is told once a sweep; not loud: on a terminal and in the log alone. */
+static void tell_once(struct state *state, bool *told, bool loud, const char *sentence)
 {
         if (*told)
                 return;
         *told = true;
+        rundir_log(state->rundir, "%s", sentence);
+        if (!loud && !state->progress.terminal) /* quiet when piped */
+                return;
         progress_hide(&state->progress);
         fprintf(stderr, "fanin: %s\n", sentence);
-        rundir_log(state->rundir, "%s", sentence);
 }
 
 static void report(struct state *state, const struct row *row)
 {
         static bool unpinned, uncounted;
         if (!strcmp(row->pinned, "no"))
-                tell_once(state, &unpinned,
+                tell_once(state, &unpinned, true,
                         "--pin: a thread could not be pinned; such rows say pinned=no");
         if (*row->note)
-                tell_once(state, &uncounted, row->note);
+                tell_once(state, &uncounted, false, row->note);
         if (row_status_of(row) != STATUS_OK && row_status_of(row) != STATUS_SKIPPED)
                 tell_bad(state, row);
 }
 
-/* The class of cores, if there are several, and the pinning order within it. */
-static const char *choose_cpus(struct settings *settings)
+const char *sweep_choose_cpus(struct settings *settings)
 {
         const char *cores = "same";
         struct cpus cpus;
-        int error;
+        int error = cpus_of_class((enum cpus_class)settings->cores, &cpus, &cores);
+        if (!error) {
+                error = cpus_confine(&cpus);
+                cpus_free(&cpus);
+        }
+        if (error)
+                die("--cores: the CPUs could not be found out: %s", strerror(-error));
         if (settings->pin == PIN_NONE)
                 return cores;
         error = cpus_order(settings->pin == PIN_COMPACT ? CPUS_COMPACT : CPUS_SCATTER, &cpus);
@@ -292,7 +299,7 @@ void sweep_run(struct sweep *sweep, struct settings *settings, const struct swee
                 .cell_count = cell_count,
                 .machine = machine,
                 .rundir = rundir,
-                .cores = choose_cpus(settings),
+                .cores = sweep_choose_cpus(settings),
                 .random = gsl_rng_alloc(gsl_rng_mt19937),
                 .order = must_allocate(cell_count * sizeof *state.order),
                 .samples = must_allocate(cell_count * sizeof *state.samples),

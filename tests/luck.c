@@ -48,7 +48,7 @@ static void interrupt(int signal, bool group)
         assert_int_equal(summed, samples.rows);
         assert_in_range(samples.rows, 3, 1999);
         assert_int_equal(count_files("d", ".tmp"), 0);
-        assert_int_equal(count_files("d", ""), 5);
+        assert_int_equal(count_files("d", ""), 7);
         char *log = file_read("d/log");
         assert_contains(log, "interrupted");
         free(log);

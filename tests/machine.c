@@ -1,306 +1,35 @@
 /* SPDX-FileCopyrightText: 2026 the fanin authors */
 /* SPDX-License-Identifier: MIT */
-/*
- * The CPUs a program may use, on made-up cgroup trees, masks and topologies, and the description of
- * the machine. Nothing here asserts a time, or anything about the machine it runs on.
- */
+/* The description of the machine: written, read back, and compared. Nothing here asserts anything
+ * about the machine it runs on. */
 #include <dirent.h>
-#include <errno.h>
-#include <ftw.h>
 #include <locale.h>
 #include <math.h>
-#include <sched.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
-#include <cmocka.h>
-
-#include "../experiments/cpus.h"
 #include "../experiments/machine.h"
+#include "kinds.h"
+#include "tree.h"
 
-enum { PATH_BYTES = 512 };
-
-/* Stands in for libc's: the kernel's answer, or that of a kernel with mask_bits CPUs, of which
- * every mask_step-th is ours. */
-static unsigned mask_bits, mask_step;
-
-int sched_getaffinity(pid_t pid, size_t bytes, cpu_set_t *set)
+static int remove_all(void **state)
 {
-        CPU_ZERO_S(bytes, set);
-        if (!mask_bits)
-                return syscall(SYS_sched_getaffinity, pid, bytes, set) < 0 ? -1 : 0;
-        if (bytes * 8 < mask_bits) {
-                errno = EINVAL;
-                return -1;
-        }
-        for (unsigned id = mask_step - 1; id < mask_bits; id += mask_step)
-                CPU_SET_S(id, bytes, set);
-        return 0;
-}
-
-/* Each test has an empty directory of its own: `root`, before /proc and /sys. */
-static char root[PATH_BYTES];
-
-static int make_root(void **state)
-{
-        (void)state;
-        strcpy(root, "/tmp/fanin-machine-XXXXXX");
-        return mkdtemp(root) ? 0 : -1;
-}
-
-static int remove_one(const char *path, const struct stat *status, int type, struct FTW *level)
-{
-        (void)status, (void)type, (void)level;
-        return remove(path);
-}
-
-static int remove_root(void **state)
-{
-        (void)state;
-        mask_bits = 0;
         unsetenv("HWLOC_SYNTHETIC");
+        unsetenv("HWLOC_XMLFILE");
         setlocale(LC_ALL, "C");
-        return nftw(root, remove_one, 8, FTW_DEPTH | FTW_PHYS);
-}
-
-static const char *under_root(char path[PATH_BYTES], const char *name)
-{
-        assert_in_range(snprintf(path, PATH_BYTES, "%s/%s", root, name), 1, PATH_BYTES - 1);
-        return path;
-}
-
-/* Makes the directories too. */
-static void put(const char *name, const char *content)
-{
-        char path[PATH_BYTES];
-        under_root(path, name);
-        for (char *slash = path + strlen(root) + 1; (slash = strchr(slash, '/')); slash++) {
-                *slash = '\0';
-                assert_true(!mkdir(path, 0700) || errno == EEXIST);
-                *slash = '/';
-        }
-        FILE *stream = fopen(path, "w");
-        assert_non_null(stream);
-        assert_true(fputs(content, stream) >= 0);
-        assert_int_equal(fclose(stream), 0);
+        return tree_remove(state);
 }
 
 static unsigned count_files(void)
 {
         unsigned count = 0;
-        DIR *directory = opendir(root);
+        DIR *directory = opendir(tree);
         assert_non_null(directory);
         for (const struct dirent *entry; (entry = readdir(directory));)
                 count += strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
         closedir(directory);
         return count;
-}
-
-static void assert_quota(double expected)
-{
-        double quota = cpus_quota(root);
-        if (!(quota == expected)) /* cmocka's own compares within an epsilon, and not infinities */
-                fail_msg("quota %g, expected %g", quota, expected);
-}
-
-static void test_no_quota(void **state)
-{
-        (void)state;
-        assert_quota(INFINITY);
-        put("proc/self/cgroup", "");
-        assert_quota(INFINITY);
-        put("proc/self/cgroup", "0::/\n");
-        assert_quota(INFINITY);
-        put("sys/fs/cgroup/cpu.max", "max 100000\n");
-        assert_quota(INFINITY);
-        put("proc/self/cgroup", "2:cpu:/\n0::/\n");
-        put("sys/fs/cgroup/cpu/cpu.cfs_quota_us", "-1\n");
-        put("sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000\n");
-        assert_quota(INFINITY);
-}
-
-static void test_v2(void **state)
-{
-        (void)state;
-        put("proc/self/cgroup", "0::/slice/job/step\n");
-        put("sys/fs/cgroup/slice/job/step/cpu.max", "400000 100000\n");
-        assert_quota(4);
-        put("sys/fs/cgroup/slice/job/cpu.max", "max 100000\n");
-        assert_quota(4);
-        put("sys/fs/cgroup/slice/cpu.max", "75000 50000\n"); /* the tightest is an ancestor */
-        assert_quota(1.5);
-        put("sys/fs/cgroup/slice/other/cpu.max", "10000 100000\n");
-        assert_quota(1.5);
-        put("sys/fs/cgroup/unified/slice/cpu.max", "25000 50000\n");
-        assert_quota(0.5);
-}
-
-static void test_v1(void **state)
-{
-        (void)state;
-        put("proc/self/cgroup", "9:name=systemd:/a\n4:cpuset,cpu,cpuacct:/a/b\n3:cpuset:/\n0::/\n");
-        put("sys/fs/cgroup/cpu,cpuacct/a/b/cpu.cfs_quota_us", "350000\n");
-        assert_quota(INFINITY); /* a quota of no known period */
-        put("sys/fs/cgroup/cpu,cpuacct/a/b/cpu.cfs_period_us", "100000\n");
-        assert_quota(3.5);
-        put("sys/fs/cgroup/cpu/a/cpu.cfs_quota_us", "20000\n");
-        put("sys/fs/cgroup/cpu/a/cpu.cfs_period_us", "10000\n");
-        assert_quota(2);
-        put("proc/self/cgroup", "4:cpuset,cpuacct:/a/b\n");
-        assert_quota(INFINITY);
-}
-
-static void test_malformed_is_none(void **state)
-{
-        (void)state;
-        static const char *const contents[] = {"", "\n", "max", "100000", "100000 ", "x 100000",
-                "100000 x", "100000 100000 1", "100000 100000x", "1.5 1", "100000 0", "0 100000",
-                "-100000 100000", "100000 -100000", "1 99999999999999999999999"};
-        put("proc/self/cgroup", "0::/job\n");
-        put("sys/fs/cgroup/cpu.max", "300000 100000\n");
-        for (size_t i = 0; i < sizeof(contents) / sizeof(*contents); i++) {
-                put("sys/fs/cgroup/job/cpu.max", contents[i]);
-                assert_quota(3);
-        }
-}
-
-static void test_malformed_membership_is_none(void **state)
-{
-        (void)state;
-        static const char *const contents[] = {"0", "0:", "0::", ":::", "cpu", "\n\n", "0:/job\n"};
-        put("sys/fs/cgroup/job/cpu.max", "100000 100000\n");
-        for (size_t i = 0; i < sizeof(contents) / sizeof(*contents); i++) {
-                put("proc/self/cgroup", contents[i]);
-                assert_quota(INFINITY);
-        }
-        put("proc/self/cgroup", "garbage\n0::/job"); /* no newline at the end */
-        assert_quota(1);
-}
-
-/* In a container the path may lead out of what is mounted; the top of it still counts. */
-static void test_container(void **state)
-{
-        (void)state;
-        static const char *const paths[] = {"0::/..\n", "0::/../..\n", "0::/../other\n",
-                "0::/docker/0123456789abcdef\n", "0::/gone (deleted)\n", "0::/..rooted\n"};
-        put("sys/fs/cpu.max", "10000 100000\n");
-        put("sys/fs/other/cpu.max", "10000 100000\n");
-        put("sys/fs/cgroup/cpu.max", "200000 100000\n");
-        for (size_t i = 0; i < sizeof(paths) / sizeof(*paths); i++) {
-                put("proc/self/cgroup", paths[i]);
-                assert_quota(2);
-        }
-        put("sys/fs/cgroup/..rooted/cpu.max", "100000 100000\n"); /* a name, not a way up */
-        assert_quota(1);
-}
-
-static void test_one_cpu(void **state)
-{
-        (void)state;
-        struct cpus all, one;
-        assert_int_equal(cpus_affinity(&all), 0);
-        assert_true(all.count >= 1);
-        size_t bytes = CPU_ALLOC_SIZE(8192);
-        cpu_set_t *set = CPU_ALLOC(8192);
-        CPU_ZERO_S(bytes, set);
-        CPU_SET_S(all.ids[all.count - 1], bytes, set);
-        assert_int_equal(sched_setaffinity(0, bytes, set), 0);
-        assert_int_equal(cpus_affinity(&one), 0);
-        unsigned effective = cpus_effective();
-        for (unsigned i = 0; i < all.count; i++)
-                CPU_SET_S(all.ids[i], bytes, set);
-        assert_int_equal(sched_setaffinity(0, bytes, set), 0);
-        assert_int_equal(one.count, 1);
-        assert_int_equal(one.ids[0], all.ids[all.count - 1]);
-        assert_int_equal(effective, 1);
-        assert_in_range(cpus_effective(), 1, all.count);
-        cpus_free(&one);
-        cpus_free(&all);
-        CPU_FREE(set);
-}
-
-static void test_many_cpus(void **state)
-{
-        (void)state;
-        struct cpus mask;
-        mask_bits = 8192;
-        mask_step = 2;
-        assert_int_equal(cpus_affinity(&mask), 0);
-        assert_int_equal(mask.count, 4096);
-        for (unsigned i = 0; i < mask.count; i++)
-                assert_int_equal(mask.ids[i], 2 * i + 1);
-        cpus_free(&mask);
-        mask_bits = 16384;
-        assert_int_equal(cpus_affinity(&mask), -EINVAL);
-        assert_int_equal(cpus_effective(), 1);
-}
-
-static int compare_ids(const void *left, const void *right)
-{
-        unsigned a = *(const unsigned *)left, b = *(const unsigned *)right;
-        return (a > b) - (a < b);
-}
-
-static void assert_order_is_mask(enum cpus_pin pin)
-{
-        struct cpus mask, order;
-        assert_int_equal(cpus_affinity(&mask), 0);
-        assert_int_equal(cpus_order(pin, &order), 0);
-        assert_int_equal(order.count, mask.count);
-        qsort(order.ids, order.count, sizeof(*order.ids), compare_ids);
-        assert_memory_equal(order.ids, mask.ids, mask.count * sizeof(*mask.ids));
-        cpus_free(&order);
-        cpus_free(&mask);
-}
-
-static void test_order_is_mask(void **state)
-{
-        (void)state;
-        assert_order_is_mask(CPUS_COMPACT);
-        assert_order_is_mask(CPUS_SCATTER);
-        setenv("HWLOC_SYNTHETIC", "pack:4 l3:2 core:3 pu:2", 1);
-        mask_bits = 64; /* more than the 48 that hwloc knows of */
-        for (mask_step = 1; mask_step < 8; mask_step++) {
-                assert_order_is_mask(CPUS_COMPACT);
-                assert_order_is_mask(CPUS_SCATTER);
-        }
-}
-
-static void assert_order(enum cpus_pin pin, unsigned count, const unsigned *expected)
-{
-        struct cpus order;
-        assert_int_equal(cpus_order(pin, &order), 0);
-        assert_int_equal(order.count, count);
-        assert_memory_equal(order.ids, expected, count * sizeof(*expected));
-        cpus_free(&order);
-}
-
-/* Two packages of two cores of two; the kernel numbers first threads before second ones. */
-static void test_order(void **state)
-{
-        (void)state;
-        static const unsigned compact[] = {0, 4, 1, 5, 2, 6, 3, 7};
-        static const unsigned scatter[] = {0, 2, 1, 3, 4, 6, 5, 7};
-        static const unsigned odd_compact[] = {1, 5, 3, 7}, odd_scatter[] = {1, 3, 5, 7};
-        setenv("HWLOC_SYNTHETIC", "pack:2 core:2 pu:2(indexes=0,4,1,5,2,6,3,7)", 1);
-        mask_bits = 8;
-        mask_step = 1;
-        assert_order(CPUS_COMPACT, 8, compact);
-        assert_order(CPUS_SCATTER, 8, scatter);
-        mask_step = 2;
-        assert_order(CPUS_COMPACT, 4, odd_compact);
-        assert_order(CPUS_SCATTER, 4, odd_scatter);
 }
 
 static void assert_text_or_null(const json_t *machine, const char *key)
@@ -320,6 +49,7 @@ static void assert_positive_or_null(const json_t *machine, const char *key)
 static void test_describe(void **state)
 {
         (void)state;
+        cgroup_root = "";
         static const char *const texts[] = {"cpu_model", "architecture", "kernel", "libc",
                 "governor", "smt", "clock_source", "compiler", "commit", "date_utc", "hostname"};
         static const char *const numbers[] = {"cpus_affinity", "cpus_quota", "cpus_effective",
@@ -411,9 +141,9 @@ static void test_write(void **state)
 {
         (void)state;
         char path[PATH_BYTES], *argv[] = {"fanin", "\xff", NULL};
-        under_root(path, "machine.json");
-        put("machine.json", "older\n");
-        put("machine.json.tmp", "left behind by a crash\n");
+        tree_path(path, "machine.json");
+        tree_put("machine.json", "older\n");
+        tree_put("machine.json.tmp", "left behind by a crash\n");
         json_t *machine = machine_describe(2, argv);
         assert_non_null(machine);
         assert_int_equal(machine_write(path, machine), 0);
@@ -428,7 +158,7 @@ static void test_write_in_other_locales(void **state)
         static const char *const names[] = {
                 "de_DE.UTF-8", "fr_FR.UTF-8", "pt_BR.UTF-8", "ru_RU.UTF-8", "ps_AF.UTF-8"};
         char path[PATH_BYTES];
-        under_root(path, "machine.json");
+        tree_path(path, "machine.json");
         json_t *numbers = json_pack("{s:f, s:i}", "quota", 1234567.5, "memory_bytes", 1234567);
         unsigned tried = 0;
         for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
@@ -451,8 +181,8 @@ static void test_write_fails(void **state)
         char path[PATH_BYTES];
         json_t *machine = machine_describe(0, NULL);
         assert_non_null(machine);
-        assert_int_equal(machine_write(under_root(path, "none/machine.json"), machine), -ENOENT);
-        under_root(path, "machine.json");
+        assert_int_equal(machine_write(tree_path(path, "none/machine.json"), machine), -ENOENT);
+        tree_path(path, "machine.json");
         assert_int_equal(machine_write(path, NULL), -EINVAL);
         assert_int_equal(count_files(), 0);
         json_decref(machine);
@@ -464,8 +194,8 @@ static void test_write_fails_at_rename(void **state)
         (void)state;
         char path[PATH_BYTES];
         json_t *machine = json_object();
-        put("machine.json/file", "");
-        assert_int_equal(machine_write(under_root(path, "machine.json"), machine), -EISDIR);
+        tree_put("machine.json/file", "");
+        assert_int_equal(machine_write(tree_path(path, "machine.json"), machine), -EISDIR);
         assert_int_equal(count_files(), 1);
         json_decref(machine);
 }
@@ -479,14 +209,14 @@ static void test_write_fails_at_limit(void **state)
         json_t *large = json_array();
         for (int i = 0; i < 10000; i++)
                 assert_int_equal(json_array_append_new(large, json_integer(i)), 0);
-        put("machine.json", "older\n");
+        tree_put("machine.json", "older\n");
         struct rlimit limit, tight;
         assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
         tight = limit;
         tight.rlim_cur = 16;
         void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
         assert_int_equal(setrlimit(RLIMIT_FSIZE, &tight), 0);
-        int at_close = machine_write(under_root(path, "machine.json"), small);
+        int at_close = machine_write(tree_path(path, "machine.json"), small);
         int at_write = machine_write(path, large);
         assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
         signal(SIGXFSZ, handler);
@@ -502,29 +232,273 @@ static void test_write_fails_at_limit(void **state)
         json_decref(large);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, make_root, remove_root)
+/* How many there are of each kind, slowest first. */
+static void test_describe_classes(void **state)
+{
+        (void)state;
+        static const struct kind kinds[] = {{"2-3", 30}, {"4-6", 20}, {"0-1,7-8", 10}};
+        json_t *expected = json_pack("[{s:i s:i} {s:i s:i} {s:i s:i}]", "cpus", 4, "efficiency", 0,
+                "cpus", 3, "efficiency", 1, "cpus", 2, "efficiency", 2);
+        kinds_make(9, kinds, 3);
+        json_t *machine = machine_describe(0, NULL);
+        assert_true(json_equal(json_object_get(machine, "core_classes"), expected));
+        json_decref(machine);
+        json_decref(expected);
+}
+
+/* Nothing is known of them, or not which is the faster. */
+static void test_describe_unknown_classes(void **state)
+{
+        (void)state;
+        static const struct kind unranked[] = {{"0-2", -1}, {"3", -1}};
+        kinds_make(4, unranked, 0);
+        json_t *classes = machine_core_classes();
+        assert_true(json_is_null(classes));
+        json_decref(classes);
+        kinds_make(4, unranked, 2);
+        classes = machine_core_classes();
+        assert_int_equal(json_array_size(classes), 2);
+        for (size_t i = 0; i < 2; i++)
+                assert_true(
+                        json_is_null(json_object_get(json_array_get(classes, i), "efficiency")));
+        json_decref(classes);
+}
+
+/* What files say is asked for where cgroup_root is; where they say nothing it is null. */
+static void test_describe_below_root(void **state)
+{
+        (void)state;
+        static const char *const keys[] = {
+                "clock_source", "cpu_model", "governor", "hypervisor", "smt", "cpus_quota"};
+        json_t *machine = machine_describe(0, NULL);
+        for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+                assert_true(json_is_null(json_object_get(machine, keys[i])));
+        json_decref(machine);
+        tree_put("proc/cpuinfo", "processor\t: 0\nmodel name\t: Made Up 9\nflags\t\t: fpu "
+                                 "hypervisor sse\n\nmodel name\t: another\n");
+        tree_put("proc/self/cgroup", "0::/\n");
+        tree_put("sys/fs/cgroup/cpu.max", "150000 100000\n");
+        tree_put("sys/devices/system/cpu/smt/control", "off\n");
+        machine = machine_describe(0, NULL);
+        assert_string_equal(json_string_value(json_object_get(machine, "cpu_model")), "Made Up 9");
+        assert_string_equal(json_string_value(json_object_get(machine, "smt")), "off");
+        assert_true(json_is_true(json_object_get(machine, "hypervisor")));
+        assert_true(json_real_value(json_object_get(machine, "cpus_quota")) == 1.5);
+        assert_int_equal(json_integer_value(json_object_get(machine, "cpus_effective")), 1);
+        json_decref(machine);
+}
+
+/* What is asked of a machine.json, and no more. */
+#define LEAST                                                                                      \
+        "{\"commit\": \"c\", \"compiler\": \"gcc\", \"cpu_model\": null, \"cpus_effective\": 2, "  \
+        "\"date_utc\": null, \"hostname\": \"h\"}"
+
+static json_t *parse(const char *text, size_t bytes, char why[512])
+{
+        strcpy(why, "no sentence");
+        json_t *machine = machine_parse("FILE", text, bytes, why, 512);
+        if (!machine && (strncmp(why, "FILE", 4) != 0 || strpbrk(why, "\n\033")))
+                fail_msg("the sentence is: %s", why);
+        return machine;
+}
+
+static void assert_refused(const char *text, const char *part)
+{
+        char why[512];
+        assert_null(parse(text, strlen(text), why));
+        if (!strstr(why, part))
+                fail_msg("'%s' is not in: %s", part, why);
+}
+
+static void test_read_back(void **state)
+{
+        (void)state;
+        char path[PATH_BYTES], why[512] = "";
+        json_t *machine = machine_describe(0, NULL);
+        assert_int_equal(machine_write(tree_path(path, "machine.json"), machine), 0);
+        json_t *read = machine_read(path, why, sizeof why);
+        if (!read)
+                fail_msg("%s", why);
+        assert_true(json_equal(read, machine));
+        assert_true(machine_same(read, machine));
+        json_decref(read);
+        read = parse(LEAST, strlen(LEAST), why);
+        assert_non_null(read);
+        json_decref(read);
+        json_decref(machine);
+}
+
+static void test_read_in_other_locales(void **state)
+{
+        (void)state;
+        static const char text[] = "{\"clock_read_ns\": 22.5, " /* and the rest of */ LEAST;
+        static const char *const names[] = {"de_DE.UTF-8", "fr_FR.UTF-8", "ps_AF.UTF-8"};
+        char whole[sizeof text], why[512];
+        unsigned tried = 0;
+        strcpy(whole, text);
+        *strrchr(whole, '{') = ' ';
+        for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+                if (!setlocale(LC_ALL, names[i]))
+                        continue;
+                tried++;
+                json_t *machine = parse(whole, strlen(whole), why);
+                if (!machine)
+                        fail_msg("%s", why);
+                assert_true(json_real_value(json_object_get(machine, "clock_read_ns")) == 22.5);
+                assert_string_not_equal(localeconv()->decimal_point, "."); /* the user's again */
+                json_decref(machine);
+        }
+        if (!tried)
+                skip();
+}
+
+/* A file that was cut off, anywhere, or in which any byte has become another. */
+static void test_every_prefix_is_refused(void **state)
+{
+        (void)state;
+        char why[512];
+        json_t *machine = machine_describe(0, NULL);
+        char *text = json_dumps(machine, JSON_INDENT(2));
+        assert_non_null(text);
+        size_t bytes = strlen(text);
+        for (size_t i = 0; i < bytes; i++) {
+                assert_null(parse(text, i, why));
+                int line = 0, column = -1;
+                if (sscanf(why, "FILE line %d, column %d: ", &line, &column) != 2 || line < 1)
+                        fail_msg("cut off at %zu: %s", i, why);
+                char was = text[i];
+                text[i] = (char)(was ^ (1 << i % 8));
+                json_decref(parse(text, bytes, why)); /* a sentence, or a sound one */
+                text[i] = was;
+        }
+        free(text);
+        json_decref(machine);
+}
+
+static void test_foreign_files(void **state)
+{
+        (void)state;
+        enum { DEEP = 100000 };
+        assert_refused("", "FILE line 1, column 0: ");
+        assert_refused("a,b\n1,2\n", "FILE line 1, column 1: ");
+        assert_refused("{\"a\": 1,\n \"b\": x}", "FILE line 2, column 7: ");
+        assert_refused("{\"a\": 1, \"a\": 2}", "duplicate");
+        assert_refused("{\"\033[31m\": 1}", "FILE line 1, column 2: ");
+        assert_refused("\033[31m", "near '?'");
+        assert_refused("\xff\xfe{", "FILE line 1");
+        assert_refused(LEAST "x", "end of file expected");
+        assert_refused("[]", "it is not an object");
+        assert_refused("{\"a\": 1e999}", "real number overflow");
+        assert_refused("{\"a\": 99999999999999999999}", "too big integer");
+        char *deep = malloc(DEEP + 1);
+        assert_non_null(deep);
+        memset(deep, '[', DEEP);
+        deep[DEEP] = '\0';
+        assert_refused(deep, "maximum parsing depth");
+        free(deep);
+}
+
+static void test_ill_typed_keys(void **state)
+{
+        (void)state;
+        static const struct {
+                const char *old, *new, *part;
+        } cases[] = {
+                {"\"commit\"", "\"Commit\"", "FILE: key commit is not there"},
+                {"\"c\"", "null", "FILE: key commit is not text, but null"},
+                {"\"gcc\"", "[1, {\"a\": 2}]", "key compiler is not text, but [1,{\"a\":2}]"},
+                {"\"cpu_model\": null", "\"cpu_model\": 9", "key cpu_model is not text or null"},
+                {": 2", ": 0", "FILE: key cpus_effective is not a count, but 0"},
+                {": 2", ": -3", "key cpus_effective is not a count, but -3"},
+                {": 2", ": 8193", "key cpus_effective is not a count, but 8193"},
+                {": 2", ": 2.5", "key cpus_effective is not a count, but 2.5"},
+                {": 2", ": \"2\"", "key cpus_effective is not a count, but \"2\""},
+                {"\"date_utc\": null", "\"date_utc\": false", "key date_utc is not text or null"},
+                {"\"h\"", "{\"\\u001b\": 1}", "key hostname is not text, but {\"\\u001B\":1}"},
+                {"\"h\"", "[\"\\u009b\"]", "key hostname is not text, but [\"\\u009B\"]"},
+        };
+        for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+                char text[512];
+                const char *at = strstr(LEAST, cases[i].old);
+                assert_non_null(at);
+                snprintf(text, sizeof text, "%.*s%s%s", (int)(at - LEAST), LEAST, cases[i].new,
+                        at + strlen(cases[i].old));
+                assert_refused(text, cases[i].part);
+        }
+}
+
+static void test_unreadable_files(void **state)
+{
+        (void)state;
+        enum { MEBIBYTE = 1 << 20 };
+        char path[PATH_BYTES], why[512] = "";
+        assert_null(machine_read(tree_path(path, "none"), why, sizeof why));
+        assert_non_null(strstr(why, "/none can't be read: No such file"));
+        assert_null(machine_read(tree, why, sizeof why));
+        assert_non_null(strstr(why, "can't be read: Is a directory"));
+        char *large = malloc(MEBIBYTE + 1);
+        assert_non_null(large);
+        memset(large, ' ', MEBIBYTE);
+        large[MEBIBYTE] = '\0';
+        tree_put("large", large);
+        free(large);
+        assert_null(machine_read(tree_path(path, "large"), why, sizeof why));
+        assert_non_null(strstr(why, "/large can't be read: it is longer than 1 MiB"));
+}
+
+static void test_same_machine(void **state)
+{
+        (void)state;
+        static const struct {
+                const char *key, *value; /* JSON */
+                bool same;
+        } cases[] = {{"kernel", "\"9\"", true}, {"compiler", "\"clang\"", true},
+                {"commit", "\"d\"", true}, {"date_utc", "\"later\"", true},
+                {"governor", "\"powersave\"", true}, {"memory_bytes", "100900", true},
+                {"memory_bytes", "101100", false}, {"memory_bytes", "98000", false},
+                {"memory_bytes", "null", false}, {"hostname", "\"g\"", false},
+                {"cpu_model", "\"other\"", false}, {"cpus_effective", "1", false},
+                {"architecture", "\"aarch64\"", false}, {"topology", "{\"cores\": 4}", false},
+                {"topology", "{\"cores\": 2}", true}, {"topology", "null", false}};
+        char why[512];
+        json_t *a = parse(LEAST, strlen(LEAST), why);
+        assert_true(machine_same(a, a)); /* though it tells so little */
+        json_object_set_new(a, "topology", json_pack("{s:i}", "cores", 2));
+        json_object_set_new(a, "memory_bytes", json_integer(100000));
+        for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+                json_t *b = json_deep_copy(a);
+                json_object_set_new(
+                        b, cases[i].key, json_loads(cases[i].value, JSON_DECODE_ANY, NULL));
+                if (machine_same(a, b) != cases[i].same || machine_same(b, a) != cases[i].same)
+                        fail_msg("%s = %s", cases[i].key, cases[i].value);
+                json_decref(b);
+        }
+        json_decref(a);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, tree_make, remove_all)
 
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                TEST(test_no_quota),
-                TEST(test_v2),
-                TEST(test_v1),
-                TEST(test_malformed_is_none),
-                TEST(test_malformed_membership_is_none),
-                TEST(test_container),
-                TEST(test_one_cpu),
-                TEST(test_many_cpus),
-                TEST(test_order_is_mask),
-                TEST(test_order),
                 TEST(test_describe),
                 TEST(test_describe_topology),
+                TEST(test_describe_classes),
+                TEST(test_describe_unknown_classes),
+                TEST(test_describe_below_root),
                 TEST(test_describe_command),
                 TEST(test_write),
                 TEST(test_write_in_other_locales),
                 TEST(test_write_fails),
                 TEST(test_write_fails_at_rename),
                 TEST(test_write_fails_at_limit),
+                TEST(test_read_back),
+                TEST(test_read_in_other_locales),
+                TEST(test_every_prefix_is_refused),
+                TEST(test_foreign_files),
+                TEST(test_ill_typed_keys),
+                TEST(test_unreadable_files),
+                TEST(test_same_machine),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

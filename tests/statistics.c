@@ -169,6 +169,127 @@ static void test_ratio_and_difference_cover(void **state)
         gsl_rng_free(random);
 }
 
+enum { PAIRS_MAX = 20 };
+
+/* Pairs of the medians 3 and 2: noise of each, and of both alike. */
+static void draw_pairs(
+        gsl_rng *random, double own, double common, double *a, double *b, size_t count)
+{
+        for (size_t i = 0; i < count; i++) {
+                double both = exp(gsl_ran_gaussian(random, common));
+                a[i] = 3 * both * exp(gsl_ran_gaussian(random, own));
+                b[i] = 2 * both * exp(gsl_ran_gaussian(random, own));
+        }
+}
+
+static void test_paired_ratio_is_known(void **state)
+{
+        (void)state;
+        double a[PAIRS_MAX], b[PAIRS_MAX];
+        for (unsigned i = 0; i < PAIRS_MAX; i++) {
+                a[i] = 3.0 * (i * 7 % PAIRS_MAX + 1); /* 3 … 60, mixed */
+                b[i] = a[i] / 2;
+        }
+        /* Of pairs that all have one ratio it is known, however they scatter. */
+        struct median ratio = ratio_paired(a, b, PAIRS_MAX, 1);
+        assert_number("ratio", ratio.median, 2);
+        assert_number("lo", ratio.lo, 2);
+        assert_number("hi", ratio.hi, 2);
+        assert_number("coverage", ratio.coverage, 0.95);
+        assert_int_equal(ratio.count, PAIRS_MAX);
+        /* The ratio of the medians, not the median of the ratios; the arrays stay as they are. */
+        for (unsigned i = 0; i < PAIRS_MAX; i++)
+                b[i] = PAIRS_MAX - i * 7 % PAIRS_MAX;
+        ratio = ratio_paired(a, b, PAIRS_MAX, 1);
+        assert_number("ratio", ratio.median, 3);
+        assert_true(ratio.lo < 3 && ratio.hi > 3);
+        for (unsigned i = 0; i < PAIRS_MAX; i++)
+                assert_true(a[i] == 3.0 * (i * 7 % PAIRS_MAX + 1));
+}
+
+static void test_paired_ratio_follows_the_seed(void **state)
+{
+        (void)state;
+        double a[PAIRS_MAX], b[PAIRS_MAX];
+        gsl_rng *random = gsl_rng_alloc(gsl_rng_mt19937);
+        draw_pairs(random, 0.2, 0, a, b, PAIRS_MAX);
+        gsl_rng_free(random);
+        struct median once = ratio_paired(a, b, PAIRS_MAX, 5),
+                      again = ratio_paired(a, b, PAIRS_MAX, 5);
+        struct median other = ratio_paired(a, b, PAIRS_MAX, 6);
+        assert_true(once.lo == again.lo && once.hi == again.hi && once.median == again.median);
+        assert_true(once.lo != other.lo || once.hi != other.hi);
+        assert_true(once.median == other.median);
+        assert_true(fabs(once.lo / other.lo - 1) < 0.05 && fabs(once.hi / other.hi - 1) < 0.05);
+}
+
+/* What disturbs a whole round cancels out in its pairs, and only there. */
+static void test_common_disturbance_cancels(void **state)
+{
+        (void)state;
+        double a[PAIRS_MAX], b[PAIRS_MAX], other[PAIRS_MAX];
+        gsl_rng *random = gsl_rng_alloc(gsl_rng_mt19937);
+        draw_pairs(random, 0.02, 0.5, a, b, PAIRS_MAX);
+        gsl_rng_free(random);
+        for (unsigned i = 0; i < PAIRS_MAX; i++)
+                other[i] = b[(i + 7) % PAIRS_MAX];
+        struct median paired = ratio_paired(a, b, PAIRS_MAX, 1);
+        struct median mixed = ratio_paired(a, other, PAIRS_MAX, 1);
+        struct median of_a = median_of(a, PAIRS_MAX), of_b = median_of(b, PAIRS_MAX);
+        struct median apart = median_ratio(&of_a, &of_b);
+        double width = paired.hi - paired.lo;
+        assert_true(2 * width < mixed.hi - mixed.lo);
+        assert_true(2 * width < apart.hi - apart.lo);
+        assert_true(paired.lo <= 1.5 && 1.5 <= paired.hi);
+}
+
+/* Nominal coverage, not exact: yet no less than 90 % here, nor an interval that says nothing. */
+static void test_paired_ratio_covers(void **state)
+{
+        (void)state;
+        enum { RUNS = 500 };
+        double a[PAIRS_MAX], b[PAIRS_MAX];
+        gsl_rng *random = gsl_rng_alloc(gsl_rng_mt19937);
+        gsl_rng_set(random, 91);
+        unsigned hits = 0;
+        for (unsigned i = 0; i < RUNS; i++) {
+                draw_pairs(random, 0.1, i % 2 ? 0.3 : 0, a, b, BOOTSTRAP_LEAST);
+                struct median ratio = ratio_paired(a, b, BOOTSTRAP_LEAST, i);
+                hits += ratio.lo <= 1.5 && 1.5 <= ratio.hi;
+                assert_true(ratio.lo <= ratio.median && ratio.median <= ratio.hi);
+        }
+        gsl_rng_free(random);
+        if (hits < 9 * RUNS / 10 || hits == RUNS)
+                fail_msg("%u of %d intervals cover the ratio", hits, RUNS);
+}
+
+/* Too few to draw from: conservatively from the two intervals. */
+static void test_few_pairs(void **state)
+{
+        (void)state;
+        double a[BOOTSTRAP_LEAST], b[BOOTSTRAP_LEAST];
+        gsl_rng *random = gsl_rng_alloc(gsl_rng_mt19937);
+        draw_pairs(random, 0.1, 0.3, a, b, BOOTSTRAP_LEAST);
+        gsl_rng_free(random);
+        for (size_t pairs = 0; pairs < BOOTSTRAP_LEAST; pairs++) {
+                double left[BOOTSTRAP_LEAST], right[BOOTSTRAP_LEAST];
+                memcpy(left, a, sizeof left);
+                memcpy(right, b, sizeof right);
+                struct median of_a = median_of(left, pairs), of_b = median_of(right, pairs);
+                struct median expected = median_ratio(&of_a, &of_b);
+                struct median ratio = ratio_paired(a, b, pairs, 1);
+                assert_int_equal(ratio.count, pairs);
+                if (!pairs) {
+                        assert_true(isnan(ratio.median) && isnan(ratio.lo) && isnan(ratio.hi));
+                        continue;
+                }
+                assert_true(ratio.median == expected.median);
+                assert_true(ratio.lo == expected.lo && ratio.hi == expected.hi);
+                assert_true(ratio.coverage == expected.coverage);
+        }
+        assert_number("coverage of 10", ratio_paired(a, b, BOOTSTRAP_LEAST, 1).coverage, 0.95);
+}
+
 /* One round of one producer, whose requests are handed back as ids says. The number lost. */
 static uint64_t check_ids(struct check *check, uint64_t accepted, const char *ids)
 {
@@ -294,6 +415,7 @@ static void test_row_goes_through_the_pipe(void **state)
 #define FILL_DECIMAL(name) sent.name = 1 / (double)number--;
         ROW_FIELDS(FILL_TEXT, FILL_WHOLE, FILL_TEXT, FILL_WHOLE, FILL_DECIMAL)
         row_set_text(sent.reason, sizeof sent.reason, "because");
+        row_set_text(sent.note, sizeof sent.note, "beside");
         char *text, *lines[128];
         unsigned count = print_lines(row_send, &sent, &text, lines);
         assert_string_equal(count ? lines[count - 1] : "", "end");
@@ -310,7 +432,71 @@ static void test_row_goes_through_the_pipe(void **state)
 #define SAME_NUMBER(name) assert_true(received.name == sent.name);
         ROW_FIELDS(EMPTY_TEXT, EMPTY_NUMBER, SAME_TEXT, SAME_NUMBER, SAME_NUMBER)
         assert_string_equal(received.reason, "because");
+        assert_string_equal(received.note, "beside");
         assert_true(received.measured);
+}
+
+/* What can't be had is said, and is no number on either side of the pipe. */
+static void test_cleared_row_is_na(void **state)
+{
+        (void)state;
+        struct row row, received = {.measured = false};
+        char *text, *lines[128];
+        row_clear(&row);
+        row.measured = true;
+        assert_int_equal(print_lines(row_print, &row, &text, lines), 1);
+        for (char *rest = lines[0], *field; (field = strsep(&rest, ","));)
+                assert_string_equal(field, "NA");
+        free(text);
+        unsigned count = print_lines(row_send, &row, &text, lines);
+        for (unsigned i = 0; i + 1 < count; i++)
+                assert_true(row_receive(&received, lines[i]));
+        free(text);
+#define NA_WHOLE(name) assert_true(received.name == ROW_NA);
+#define NA_DECIMAL(name) assert_true(isnan(received.name));
+#define NA_TEXT(name, bytes) assert_string_equal(received.name, "NA");
+#define NOTHING_TEXT(name, bytes)
+        ROW_FIELDS(NOTHING_TEXT, NOTHING_NUMBER, NA_TEXT, NA_WHOLE, NA_DECIMAL)
+}
+
+static void test_details_go_through_the_pipe(void **state)
+{
+        (void)state;
+        struct row_producer producers[] = {{0, 2, 100, 50, 7}, {1, ROW_NA, 0, 0, ROW_NA}};
+        struct row sent, received;
+        char *text, *lines[128], *depths[128] = {NULL}, *each[128] = {NULL};
+        row_clear(&sent);
+        row_clear(&received);
+        sent.producer_count = 2;
+        sent.by_producer = producers;
+        for (; sent.depth_count < ROW_DEPTHS; sent.depth_count++)
+                sent.depths[sent.depth_count] = (struct row_depth){
+                        3 * sent.depth_count, UINT64_C(1) << sent.depth_count % 63};
+        unsigned count = print_lines(row_send, &sent, &text, lines);
+        for (unsigned i = 0; i + 1 < count; i++)
+                assert_true(row_receive(&received, lines[i]));
+        free(text);
+        assert_false(row_receive(&received, "depth=1 2")); /* there is no room for more */
+        assert_int_equal(received.depth_count, ROW_DEPTHS);
+        assert_memory_equal(received.depths, sent.depths, sizeof sent.depths);
+        assert_int_equal(received.producer_count, 2);
+        assert_memory_equal(received.by_producer, producers, sizeof producers);
+        /* As the run directory has them. */
+        row_set_text(received.config, sizeof received.config, "mutex");
+        row_set_text(received.twin, sizeof received.twin, "no");
+        received.producers = 2;
+        received.sample = 4;
+        received.depth_count = 2;
+        assert_int_equal(print_lines(row_print_depths, &received, &text, depths), 2);
+        assert_string_equal(depths[0], "mutex,2,4,no,0,1");
+        assert_string_equal(depths[1], "mutex,2,4,no,3,2");
+        free(text);
+        assert_int_equal(print_lines(row_print_producers, &received, &text, each), 2);
+        assert_string_equal(each[0], "mutex,2,4,no,0,2,100,50,2e+09,7");
+        assert_string_equal(each[1], "mutex,2,4,no,1,NA,0,0,NA,NA");
+        free(text);
+        row_drop_details(&received);
+        assert_true(!received.by_producer && !received.producer_count && !received.depth_count);
 }
 
 /* Whatever a sample's process says, a row is one line with the header's columns. */
@@ -356,7 +542,12 @@ static void test_rubbish_is_rejected(void **state)
                 "pinneds=x", "pinne=x", "submits", "submits=", "submits=-1", "submits=1x",
                 "submits= 1", "submits=+1", "submits=0x1", "submits=1.5", "submits=1e3",
                 "submits=18446744073709551616", "submits=nan", "overlap=", "overlap=x",
-                "overlap=1,5", "overlap=1 2", " submits=1", "SUBMITS=1"};
+                "overlap=1,5", "overlap=1 2", " submits=1", "SUBMITS=1", "submits=NA ",
+                "submits=NAN", "submits=na", "overlap=nan", "overlap=NA1", "overlap=inf",
+                "overlap=0x1", "depth=", "depth=1", "depth=1 ", "depth=1  2", "depth=1 2 ",
+                "depth=1 2 3", "depth=1 -2", "depth= 1 2", "producer=1 2 3 4",
+                "producer=1 2 3 4 5 6", "producer=1 2 3 4 x", "measured=", "measured=2",
+                "measured=10"};
         for (unsigned i = 0; i < sizeof rubbish / sizeof rubbish[0]; i++) {
                 struct row row = {.submits = 0};
                 if (row_receive(&row, rubbish[i]))
@@ -365,6 +556,10 @@ static void test_rubbish_is_rejected(void **state)
         struct row row;
         assert_true(row_receive(&row, "submits=18446744073709551615"));
         assert_true(row.submits == UINT64_MAX);
+        assert_true(row_receive(&row, "submits=NA"));
+        assert_true(row.submits == ROW_NA);
+        assert_true(row_receive(&row, "overlap=NA"));
+        assert_true(isnan(row.overlap));
         assert_true(row_receive(&row, "overlap=1.5e-3"));
         assert_true(row.overlap == 1.5e-3);
         assert_true(row_receive(&row, "pinned=a=b"));
@@ -423,10 +618,17 @@ int main(void)
                 cmocka_unit_test(test_no_samples),
                 cmocka_unit_test(test_intervals_cover),
                 cmocka_unit_test(test_ratio_and_difference_cover),
+                cmocka_unit_test(test_paired_ratio_is_known),
+                cmocka_unit_test(test_paired_ratio_follows_the_seed),
+                cmocka_unit_test(test_common_disturbance_cancels),
+                cmocka_unit_test(test_paired_ratio_covers),
+                cmocka_unit_test(test_few_pairs),
                 cmocka_unit_test(test_check),
                 cmocka_unit_test(test_check_at_word_ends),
                 cmocka_unit_test(test_check_by_producer),
                 cmocka_unit_test(test_row_goes_through_the_pipe),
+                cmocka_unit_test(test_cleared_row_is_na),
+                cmocka_unit_test(test_details_go_through_the_pipe),
                 cmocka_unit_test(test_hostile_text),
                 cmocka_unit_test(test_rubbish_is_rejected),
                 cmocka_unit_test(test_status),

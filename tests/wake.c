@@ -158,6 +158,7 @@ static void run_and_check(const struct spec *spec, unsigned count, unsigned each
         assert_equal("late_wakes", stats.late_wakes, 0);
         if (polls || spec->wake == WAKE_OWN)
                 assert_equal("wakes", stats.wakes, 0);
+        assert_true(stats.wakes_spurious <= stats.wakes || spec->wake == WAKE_OWN);
         if (spec->wake == WAKE_EVERY && strcmp(spec->signal->name, "socketpair") != 0)
                 assert_equal("wakes elided", stats.wakes_elided, 0);
         stop(handle);
@@ -265,6 +266,112 @@ static void test_own(void **state)
 {
         (void)state;
         run_policy(WAKE_OWN);
+}
+
+/* What the FFI thread's sleeps are counted as. */
+
+static struct fanin_stats await_asleep(fanin_handle handle, uint64_t spurious)
+{
+        struct fanin_stats stats;
+        do {
+                sched_yield();
+                assert_int_equal(fanin_stats(handle, &stats), FANIN_OK);
+        } while (!stats.asleep || stats.wakes_spurious < spurious);
+        assert_equal("wakes_spurious", stats.wakes_spurious, spurious);
+        return stats;
+}
+
+/* Wakes without a request, each for a sleep of its own. */
+static void run_spurious(void)
+{
+        enum { WAKES = 20 };
+        fanin_handle handle = start(0);
+        await_asleep(handle, 0);
+        for (unsigned i = 0; i < WAKES; i++) {
+                wake_interrupt(&context_slots[(uint32_t)handle].context->wake);
+                await_asleep(handle, i + 1);
+        }
+        assert_int_equal(fanin_submit(handle, NULL, 0, NULL, NULL), FANIN_OK);
+        struct fanin_stats stats = settled_stats(handle, 1);
+        assert_equal("drains", stats.drains, 1);
+        stop(handle);
+}
+
+static void test_spurious_wakes_are_counted(void **state)
+{
+        (void)state;
+        const struct queue_ops *queue = registry_find("mutex");
+        queue_guard_init();
+        for (enum wake_policy wake = 0; wake < WAKE_POLL; wake++) {
+                struct spec specs[SIGNALS_MAX];
+                unsigned count = honoured(queue, wake, specs);
+                for (unsigned i = 0; i < count; i++) {
+                        begin("mutex/%s/%s", wake_policies[wake].name, specs[i].signal->name);
+                        run_spurious();
+                }
+        }
+        for (unsigned q = 0; (queue = registry_at(q)); q++)
+                if (queue->wait) {
+                        begin("%s/own", queue->name);
+                        run_spurious();
+                }
+}
+
+static uint64_t now_ns(void)
+{
+        struct timespec t;
+        clock_gettime(CLOCK_MONOTONIC, &t);
+        return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static const struct timespec some_time = {.tv_nsec = 20000000};
+
+/* The looks of the fallback poll, and of the policy poll, are no wakes. */
+static void test_polls_are_not_spurious(void **state)
+{
+        (void)state;
+        static const char *const configs[] = {"mutex/every/eventfd", "mutex/every/futex",
+                "mutex/pending/condvar", "mutex/edge/pipe", "mutex/flag/socketpair", "mutex/poll"};
+        for (unsigned i = 0; i < sizeof configs / sizeof *configs; i++) {
+                struct fanin_stats stats;
+                begin("%s", configs[i]);
+                fanin_handle handle = start(1);
+                nanosleep(&some_time, NULL);
+                assert_int_equal(fanin_stats(handle, &stats), FANIN_OK);
+                assert_equal("wakes_spurious", stats.wakes_spurious, 0);
+                stop(handle);
+        }
+}
+
+static int handle_for_some_time(
+        void *data, const void *payload, size_t payload_bytes, const char **msg, size_t *len)
+{
+        (void)data, (void)payload, (void)payload_bytes, (void)msg, (void)len;
+        nanosleep(&some_time, NULL);
+        return 0;
+}
+
+/* All the time that it is idle, none of the time that it serves; never more than has passed. */
+static void test_sleep_is_timed(void **state)
+{
+        (void)state;
+        begin("mutex/every/futex");
+        const struct fanin_options options = {.config = doing, .handler = handle_for_some_time};
+        fanin_handle handle = start_with(&options);
+        uint64_t some_ns = (uint64_t)some_time.tv_nsec, start_ns = now_ns();
+        struct fanin_stats before = await_asleep(handle, 0);
+        nanosleep(&some_time, NULL);
+        uint64_t submit_ns = now_ns();
+        struct fanin_stats idle = await_asleep(handle, 0);
+        assert_in_range(idle.slept_ns - before.slept_ns, some_ns, now_ns() - start_ns);
+        assert_int_equal(fanin_submit(handle, NULL, 0, NULL, NULL), FANIN_OK);
+        settled_stats(handle, 1);
+        struct fanin_stats served;
+        do
+                assert_int_equal(fanin_stats(handle, &served), FANIN_OK);
+        while (!served.asleep);
+        assert_in_range(served.slept_ns - idle.slept_ns, 0, now_ns() - submit_ns - some_ns);
+        stop(handle);
 }
 
 /* Broken signals, in the place of the configured one. */
@@ -633,6 +740,9 @@ int main(void)
                 cmocka_unit_test(test_late_wake_is_not_lost),
                 cmocka_unit_test(test_no_loss_is_invented),
                 cmocka_unit_test(test_stalled_is_not_slept_through),
+                cmocka_unit_test(test_spurious_wakes_are_counted),
+                cmocka_unit_test(test_polls_are_not_spurious),
+                cmocka_unit_test(test_sleep_is_timed),
                 cmocka_unit_test(test_every),
                 cmocka_unit_test(test_edge),
                 cmocka_unit_test(test_pending),

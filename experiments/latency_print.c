@@ -1,0 +1,311 @@
+/* SPDX-FileCopyrightText: 2026 the fanin authors */
+/* SPDX-License-Identifier: MIT */
+/* What a latency sweep says: cells of samples, tables and sentences, summary.csv, .hgrm files. */
+#include <errno.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "latency.h"
+
+static const double kept_up = 0.95;
+static const double overhead_told = 0.05; /* of the median submit */
+
+/* Of the rows that are ok. */
+static struct median median_of_rows(const struct latency_cell *cell, size_t offset)
+{
+        double *values = must_allocate(cell->row_count * sizeof *values);
+        unsigned count = 0;
+        for (unsigned i = 0; i < cell->row_count; i++) {
+                const struct latency_row *row = &cell->rows[i];
+                double value = *(const double *)(const void *)((const char *)row + offset);
+                if (latency_row_status(row) == STATUS_OK && !isnan(value))
+                        values[count++] = value;
+        }
+        struct median median = median_of(values, count);
+        free(values);
+        return median;
+}
+
+#define MAKE_MEDIAN(name) cell->name = median_of_rows(cell, offsetof(struct latency_row, name));
+
+void latency_cell_make(struct latency_cell *cell)
+{
+        cell->samples_ok = 0;
+        for (unsigned i = 0; i < cell->row_count; i++)
+                cell->samples_ok += latency_row_status(&cell->rows[i]) == STATUS_OK;
+        LATENCY_FIELDS(LATENCY_NO_TEXT, LATENCY_NO_NUMBER, MAKE_MEDIAN)
+}
+
+bool latency_saturated(const struct latency_cell *cell)
+{
+        return cell->achieved_per_s.median < kept_up * cell->offered_per_s.median;
+}
+
+/* Three digits or more of nanoseconds as microseconds, without an exponent. */
+struct text {
+        char text[24];
+};
+
+static struct text us(double ns)
+{
+        struct text text;
+        double us = ns / 1e3;
+        int digits = us < 10 ? 2 : us < 100 ? 1 : 0;
+        if (isnan(ns))
+                snprintf(text.text, sizeof text.text, "NA");
+        else
+                snprintf(text.text, sizeof text.text, "%.*f", digits, us);
+        return text;
+}
+
+static double overhead_share(const struct latency_cell *cell)
+{
+        return cell->overhead_ns.median / cell->submit_p50_ns.median;
+}
+
+static void print_line(const struct latency_cell *cell)
+{
+        char rate[24] = "-", achieved[48], p99[64];
+        if (cell->rate_per_s > 0)
+                snprintf(rate, sizeof rate, "%.12g", cell->rate_per_s);
+        printf("%9s", rate);
+        if (!cell->samples_ok) {
+                printf("  no sample of %u was ok\n", cell->row_count);
+                return;
+        }
+        snprintf(achieved, sizeof achieved, "[%.0f, %.0f]", cell->achieved_per_s.lo,
+                cell->achieved_per_s.hi);
+        snprintf(p99, sizeof p99, "[%s, %s]", us(cell->latency_p99_ns.lo).text,
+                us(cell->latency_p99_ns.hi).text);
+        printf("%9.0f %-20s %6s %6s %7s %7s  %7s %7s %7s %-16s %7s %7s  %7s  %5.1f%c  %u",
+                cell->achieved_per_s.median, achieved, us(cell->submit_p50_ns.median).text,
+                us(cell->submit_p99_ns.median).text, us(cell->submit_p999_ns.median).text,
+                us(cell->submit_max_ns.median).text, us(cell->latency_p50_ns.median).text,
+                us(cell->latency_p90_ns.median).text, us(cell->latency_p99_ns.median).text, p99,
+                us(cell->latency_p999_ns.median).text, us(cell->latency_max_ns.median).text,
+                us(cell->late_p99_ns.median).text, 100 * overhead_share(cell),
+                overhead_share(cell) > overhead_told ? '!' : ' ', cell->samples_ok);
+        if (cell->samples_ok < cell->row_count)
+                printf(", %u not", cell->row_count - cell->samples_ok);
+        puts(latency_saturated(cell) ? ", saturated" : "");
+}
+
+static void print_heading(const struct latency_cell *cell)
+{
+        const struct latency_row *row = &cell->rows[0];
+        bool closed = !strcmp(row->loop, "closed");
+        printf("\n%s, %u producers, %s loop%s%s\n", row->config, cell->producers, row->loop,
+                closed ? "" : ", arrivals ", closed ? "" : row->arrivals);
+        if (strcmp(row->instead, "no") != 0 && strcmp(row->instead, "NA") != 0)
+                printf("in place of the queue, which can't run here: %s\n", row->instead);
+        printf("%9s%9s %-20s %-30s %-57s %8s  %6s  %s\n", "asked", "achieved", "a second",
+                "submit us", "latency us", "late us", "timing", "samples");
+        printf("%9s%9s %-20s %6s %6s %7s %7s  %7s %7s %7s %-16s %7s %7s  %7s  %6s  %s\n", "", "",
+                "[lo, hi]", "p50", "p99", "p99.9", "max", "p50", "p90", "p99", "[lo, hi]", "p99.9",
+                "max", "p99", "%", "ok");
+}
+
+/* The lowest rate at which it was saturated, or NULL. */
+static const struct latency_cell *saturation(
+        const struct latency_cell *cells, unsigned count, unsigned curve)
+{
+        const struct latency_cell *lowest = NULL;
+        for (const struct latency_cell *cell = cells; cell < cells + count; cell++)
+                if (cell->curve == curve && latency_saturated(cell) &&
+                        (!lowest || cell->rate_per_s < lowest->rate_per_s))
+                        lowest = cell;
+        return lowest;
+}
+
+/* The highest rate of at most so much that was measured, or NULL. */
+static const struct latency_cell *highest_to(
+        const struct latency_cell *cells, unsigned count, unsigned curve, double rate_per_s)
+{
+        const struct latency_cell *highest = NULL;
+        for (const struct latency_cell *cell = cells; cell < cells + count; cell++)
+                if (cell->curve == curve && cell->samples_ok && cell->rate_per_s <= rate_per_s &&
+                        (!highest || cell->rate_per_s > highest->rate_per_s))
+                        highest = cell;
+        return highest;
+}
+
+static void print_sentence(const struct latency_cell *cells, unsigned count, unsigned curve)
+{
+        const struct latency_cell *full = saturation(cells, count, curve);
+        const struct latency_cell *top =
+                highest_to(cells, count, curve, full ? full->rate_per_s / 2 : INFINITY);
+        const struct latency_cell *any = top ? top : full;
+        if (!any)
+                return;
+        printf("%s, %u producers: ", any->rows[0].config, any->producers);
+        if (any->rate_per_s <= 0) {
+                printf("closed loop, %.0f a second, p99 %s us\n", any->achieved_per_s.median,
+                        us(any->latency_p99_ns.median).text);
+                return;
+        }
+        if (full)
+                printf("saturated at %.12g a second, of which it achieved %.0f; ", full->rate_per_s,
+                        full->achieved_per_s.median);
+        else
+                printf("not saturated up to %.12g a second; ", top->rate_per_s);
+        if (top)
+                printf("p99 %s us at %s%.12g\n", us(top->latency_p99_ns.median).text,
+                        !full                                     ? ""
+                        : top->rate_per_s == full->rate_per_s / 2 ? "half of that, "
+                                                                  : "the rate below half of that, ",
+                        top->rate_per_s);
+        else
+                printf("no rate of half of that or less was measured\n");
+}
+
+static void print_notes(const struct latency_cell *cells, unsigned count)
+{
+        double coverage = 1, least_ns = INFINITY, most_ns = 0, least = INFINITY, most = 0;
+        bool closed = false;
+        for (const struct latency_cell *cell = cells; cell < cells + count; cell++) {
+                if (!cell->samples_ok)
+                        continue;
+                coverage = fmin(coverage, cell->achieved_per_s.coverage);
+                least_ns = fmin(least_ns, cell->overhead_ns.median);
+                most_ns = fmax(most_ns, cell->overhead_ns.median);
+                least = fmin(least, overhead_share(cell));
+                most = fmax(most, overhead_share(cell));
+                closed |= cell->rate_per_s <= 0;
+        }
+        if (most_ns <= 0)
+                return;
+        printf("\nMedians over samples; their intervals cover with %.1f %% or more. Saturated: "
+               "less than %.0f %% of\nwhat was offered was achieved.\n",
+                100 * coverage, 100 * kept_up);
+        if (closed)
+                puts("A closed loop leaves out the waits of requests that a stall kept from being "
+                     "made: its latency is\nno answer to how long a request waits at a given "
+                     "load.");
+        printf("timing overhead %.0f to %.0f ns a submit: %.1f to %.1f %% of the median submit%s\n",
+                least_ns, most_ns, 100 * least, 100 * most,
+                most > overhead_told
+                        ? ": more than 5 %, where marked !, so submits there cost less "
+                          "than they seem"
+                        : "");
+}
+
+bool latency_print_tables(
+        const struct settings *settings, const struct latency_cell *cells, unsigned count)
+{
+        unsigned curves = settings->config_count * settings->producers_count;
+        for (unsigned curve = 0; curve < curves; curve++) {
+                bool begun = false;
+                for (const struct latency_cell *cell = cells; cell < cells + count; cell++) {
+                        if (cell->curve != curve || !cell->row_count)
+                                continue;
+                        if (!begun)
+                                print_heading(cell);
+                        begun = true;
+                        print_line(cell);
+                }
+        }
+        puts("");
+        for (unsigned curve = 0; curve < curves; curve++)
+                print_sentence(cells, count, curve);
+        print_notes(cells, count);
+        return !fflush(stdout) && !ferror(stdout);
+}
+
+static void print_median(FILE *file, const struct median *median)
+{
+        const double numbers[] = {median->median, median->lo, median->hi};
+        for (unsigned i = 0; i < 3; i++)
+                if (isnan(numbers[i]))
+                        fputs(",NA", file);
+                else
+                        fprintf(file, ",%.12g", numbers[i]);
+}
+
+#define PRINT_NAMES(name) "," #name "_median," #name "_lo," #name "_hi"
+#define PRINT_MEDIAN(name) print_median(file, &cell->name);
+
+static void print_summary(FILE *file, const struct latency_cell *cells, unsigned count)
+{
+        fputs("kind,config,producers,loop,arrivals,rate_per_s,samples_ok,samples_bad,saturated,"
+              "coverage,cpus_effective,quick" LATENCY_FIELDS(
+                      LATENCY_NO_TEXT, LATENCY_NO_NUMBER, PRINT_NAMES) "\n",
+                file);
+        for (const struct latency_cell *cell = cells; cell < cells + count; cell++) {
+                const struct latency_row *row = &cell->rows[0];
+                if (!cell->row_count)
+                        continue;
+                fprintf(file, "measured,%s,%u,%s,%s,", row->config, cell->producers, row->loop,
+                        row->arrivals);
+                if (cell->rate_per_s > 0)
+                        fprintf(file, "%.12g", cell->rate_per_s);
+                else
+                        fputs("NA", file);
+                fprintf(file, ",%u,%u,%s,", cell->samples_ok, cell->row_count - cell->samples_ok,
+                        !cell->samples_ok || cell->rate_per_s <= 0 ? "NA"
+                        : latency_saturated(cell)                  ? "yes"
+                                                                   : "no");
+                if (cell->samples_ok)
+                        fprintf(file, "%.6g", cell->achieved_per_s.coverage);
+                else
+                        fputs("NA", file);
+                fprintf(file, ",%g,%s", row->cpus_effective, row->quick);
+                LATENCY_FIELDS(LATENCY_NO_TEXT, LATENCY_NO_NUMBER, PRINT_MEDIAN)
+                fputc('\n', file);
+        }
+}
+
+/* Closes the file. False: the reason is printed. */
+static bool close_whole(const struct rundir *rundir, FILE *file, const char *name)
+{
+        bool whole = file && !ferror(file);
+        whole &= file && !fclose(file);
+        if (file && !whole)
+                fprintf(stderr, "fanin: '%s/%s' can't be written: %s\n", rundir->path, name,
+                        strerror(errno));
+        return whole;
+}
+
+static bool write_histogram(const struct rundir *rundir, const struct latency_cell *cell,
+        const struct histogram *histogram, const char *what)
+{
+        const struct latency_row *row = &cell->rows[0];
+        char name[SPEC_BYTES + 64], load[64] = "closed loop", comment[768];
+        int bytes = snprintf(name, sizeof name, "%s-%u-", row->config, cell->producers);
+        for (char *at = name; *at; at++)
+                *at = *at == '/' ? '_' : *at;
+        if (cell->rate_per_s > 0) {
+                snprintf(load, sizeof load, "open loop, %s arrivals, %.12g a second", row->arrivals,
+                        cell->rate_per_s);
+                snprintf(name + bytes, sizeof name - (size_t)bytes, "%.12g-%s.hgrm",
+                        cell->rate_per_s, what);
+        } else {
+                snprintf(name + bytes, sizeof name - (size_t)bytes, "closed-%s.hgrm", what);
+        }
+        snprintf(comment, sizeof comment,
+                "measured %s of %s, %u producers, %s, %u samples; %s, commit %s", what, row->config,
+                cell->producers, load, cell->samples_ok, row->machine, row->commit);
+        FILE *file = rundir_file(rundir, name);
+        if (file)
+                histogram_print_hgrm(file, histogram, comment);
+        return close_whole(rundir, file, name);
+}
+
+bool latency_write(const struct rundir *rundir, const struct latency_cell *cells, unsigned count)
+{
+        bool whole = true;
+        if (!rundir->path)
+                return true;
+        FILE *file = rundir_file(rundir, "summary.csv");
+        if (file)
+                print_summary(file, cells, count);
+        whole &= close_whole(rundir, file, "summary.csv");
+        for (const struct latency_cell *cell = cells; cell < cells + count; cell++) {
+                if (!cell->samples_ok)
+                        continue;
+                whole &= write_histogram(rundir, cell, &cell->times->latency, "latency");
+                whole &= write_histogram(rundir, cell, &cell->times->submit, "submit");
+        }
+        return whole;
+}
