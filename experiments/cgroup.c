@@ -203,7 +203,7 @@ double cgroup_quota(char *file, size_t bytes)
 }
 
 struct cpuset {
-        struct cpus *cpus;
+        struct cpus cpus;
         bool found;
         struct place place;
 };
@@ -223,13 +223,13 @@ static bool visit_cpuset(const char *directory, bool is_v2, void *found)
                                 !read_cpuset(directory, "cpuset.cpus", &granted))
                 return false;
         if (cpuset->found) {
-                unsigned before = cpuset->cpus->count;
-                cpus_keep(cpuset->cpus, &granted);
+                unsigned before = cpuset->cpus.count;
+                cpus_keep(&cpuset->cpus, &granted);
                 cpus_free(&granted);
-                if (cpuset->cpus->count == before)
+                if (cpuset->cpus.count == before)
                         return false;
         } else {
-                *cpuset->cpus = granted;
+                cpuset->cpus = granted;
         }
         cpuset->found = true;
         note_place(&cpuset->place, directory, "cpuset.cpus");
@@ -238,8 +238,9 @@ static bool visit_cpuset(const char *directory, bool is_v2, void *found)
 
 bool cgroup_cpuset(struct cpus *out, char *file, size_t bytes)
 {
-        struct cpuset cpuset = {out, false, {file, bytes}};
+        struct cpuset cpuset = {.place = {file, bytes}};
         walk("cpuset", visit_cpuset, &cpuset);
+        *out = cpuset.cpus;
         return cpuset.found;
 }
 

@@ -110,7 +110,7 @@ void cpus_keep(struct cpus *cpus, const struct cpus *of)
 
 int cpus_granted(struct cpus *out)
 {
-        struct cpus cpuset = {0};
+        struct cpus cpuset;
         int error = cpus_affinity(out);
         if (error || !cgroup_cpuset(&cpuset, NULL, 0))
                 return error;

@@ -153,7 +153,7 @@ static void examine_quota(struct doctor_finding *finding)
 
 static void examine_affinity(struct doctor_finding *finding)
 {
-        struct cpus online, granted, cpuset = {0};
+        struct cpus online, granted, cpuset;
         char list[CPUS_LIST_BYTES], file[256] = "";
         if (!fact_line(CPU "online", list, sizeof list) || cpus_parse(list, &online)) {
                 doctor_say(finding, DOCTOR_UNKNOWABLE, "how many CPUs there are is not told");

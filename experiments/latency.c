@@ -303,13 +303,14 @@ int latency_main(int argc, char **argv, int all_count, char **all)
         settings_default(&settings, "samples", "5");
         settings_parse(&settings, FOR_LATENCY, argc, argv);
         latency_check(&settings);
+        const char *cores = sweep_choose_cpus(&settings);
         json_t *machine = machine_describe(all_count, all);
         if (!machine)
                 die("no memory to describe the machine");
         struct state *state = must_allocate(sizeof *state);
         state->settings = &settings;
         state->machine = machine;
-        state->cores = sweep_choose_cpus(&settings);
+        state->cores = cores;
         open_rundir(state, all_count, all);
         run(state);
         bool written = latency_print_tables(&settings, state->cells, state->cell_count);

@@ -18,7 +18,8 @@
 enum {
         PATIENCE_MS = 2000, /* at most, and what the handler and the fallback poll may take */
         LOOK_US = 200,      /* between looks whether all are called back */
-        NEAR_NS = 50000,    /* so near its time a producer no longer sleeps */
+        NEAR_NS = 25000,    /* so near its time a producer no longer sleeps: about what sleeps
+                               overshoot */
 };
 
 struct load load;

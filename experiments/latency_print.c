@@ -38,9 +38,14 @@ void latency_cell_make(struct latency_cell *cell)
         LATENCY_FIELDS(LATENCY_NO_TEXT, LATENCY_NO_NUMBER, MAKE_MEDIAN)
 }
 
+static double kept_share(const struct latency_cell *cell)
+{
+        return cell->achieved_per_s.median / cell->offered_per_s.median;
+}
+
 bool latency_saturated(const struct latency_cell *cell)
 {
-        return cell->achieved_per_s.median < kept_up * cell->offered_per_s.median;
+        return kept_share(cell) < kept_up;
 }
 
 /* Three digits or more of nanoseconds as microseconds, without an exponent. */
@@ -67,7 +72,7 @@ static double overhead_share(const struct latency_cell *cell)
 
 static void print_line(const struct latency_cell *cell)
 {
-        char rate[24] = "-", achieved[48], p99[64];
+        char rate[24] = "-", achieved[48], kept[16] = "-", p99[64];
         if (cell->rate_per_s > 0)
                 snprintf(rate, sizeof rate, "%.12g", cell->rate_per_s);
         printf("%9s", rate);
@@ -77,10 +82,12 @@ static void print_line(const struct latency_cell *cell)
         }
         snprintf(achieved, sizeof achieved, "[%.0f, %.0f]", cell->achieved_per_s.lo,
                 cell->achieved_per_s.hi);
+        if (cell->rate_per_s > 0)
+                snprintf(kept, sizeof kept, "%.1f", 100 * kept_share(cell));
         snprintf(p99, sizeof p99, "[%s, %s]", us(cell->latency_p99_ns.lo).text,
                 us(cell->latency_p99_ns.hi).text);
-        printf("%9.0f %-20s %6s %6s %7s %7s  %7s %7s %7s %-16s %7s %7s  %7s  %5.1f%c  %u",
-                cell->achieved_per_s.median, achieved, us(cell->submit_p50_ns.median).text,
+        printf("%9.0f %-20s %5s  %6s %6s %7s %7s  %7s %7s %7s %-16s %7s %7s  %7s  %5.1f%c  %u",
+                cell->achieved_per_s.median, achieved, kept, us(cell->submit_p50_ns.median).text,
                 us(cell->submit_p99_ns.median).text, us(cell->submit_p999_ns.median).text,
                 us(cell->submit_max_ns.median).text, us(cell->latency_p50_ns.median).text,
                 us(cell->latency_p90_ns.median).text, us(cell->latency_p99_ns.median).text, p99,
@@ -100,11 +107,11 @@ static void print_heading(const struct latency_cell *cell)
                 closed ? "" : ", arrivals ", closed ? "" : row->arrivals);
         if (strcmp(row->instead, "no") != 0 && strcmp(row->instead, "NA") != 0)
                 printf("in place of the queue, which can't run here: %s\n", row->instead);
-        printf("%9s%9s %-20s %-30s %-57s %8s  %6s  %s\n", "asked", "achieved", "a second",
-                "submit us", "latency us", "late us", "timing", "samples");
-        printf("%9s%9s %-20s %6s %6s %7s %7s  %7s %7s %7s %-16s %7s %7s  %7s  %6s  %s\n", "", "",
-                "[lo, hi]", "p50", "p99", "p99.9", "max", "p50", "p90", "p99", "[lo, hi]", "p99.9",
-                "max", "p99", "%", "ok");
+        printf("%9s%9s %-20s %5s  %-30s %-57s %8s  %6s  %s\n", "asked", "achieved", "a second",
+                "kept", "submit us", "latency us", "late us", "timing", "samples");
+        printf("%9s%9s %-20s %5s  %6s %6s %7s %7s  %7s %7s %7s %-16s %7s %7s  %7s  %6s  %s\n", "",
+                "", "[lo, hi]", "%", "p50", "p99", "p99.9", "max", "p50", "p90", "p99", "[lo, hi]",
+                "p99.9", "max", "p99", "%", "ok");
 }
 
 /* The lowest rate at which it was saturated, or NULL. */
@@ -176,8 +183,9 @@ static void print_notes(const struct latency_cell *cells, unsigned count)
         }
         if (most_ns <= 0)
                 return;
-        printf("\nMedians over samples; their intervals cover with %.1f %% or more. Saturated: "
-               "less than %.0f %% of\nwhat was offered was achieved.\n",
+        printf("\nMedians over samples; their intervals cover with %.1f %% or more. Kept: of "
+               "what was offered,\nwhich with Poisson arrivals chance makes more or less than what "
+               "was asked. Saturated: less than %.0f %%.\n",
                 100 * coverage, 100 * kept_up);
         if (closed)
                 puts("A closed loop leaves out the waits of requests that a stall kept from being "

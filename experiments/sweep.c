@@ -121,15 +121,14 @@ static void report(struct state *state, const struct row *row)
 
 const char *sweep_choose_cpus(struct settings *settings)
 {
-        const char *cores = "same";
+        const char *cores;
         struct cpus cpus;
         int error = cpus_of_class((enum cpus_class)settings->cores, &cpus, &cores);
-        if (!error) {
-                error = cpus_confine(&cpus);
-                cpus_free(&cpus);
-        }
+        if (!error && (!strcmp(cores, "fast") || !strcmp(cores, "slow")))
+                error = cpus_confine(&cpus); /* the samples inherit it */
         if (error)
                 die("--cores: the CPUs could not be found out: %s", strerror(-error));
+        cpus_free(&cpus);
         if (settings->pin == PIN_NONE)
                 return cores;
         error = cpus_order(settings->pin == PIN_COMPACT ? CPUS_COMPACT : CPUS_SCATTER, &cpus);
@@ -289,6 +288,8 @@ static void open_rundir(struct state *state, int argc, char **argv)
 void sweep_run(struct sweep *sweep, struct settings *settings, const struct sweep_cell *cells,
         unsigned cell_count, int argc, char **argv, struct rundir *rundir)
 {
+        const char *cores =
+                sweep_choose_cpus(settings); /* before the machine is described by them */
         json_t *machine = machine_describe(argc, argv);
         if (!machine)
                 die("no memory to describe the machine");
@@ -299,7 +300,7 @@ void sweep_run(struct sweep *sweep, struct settings *settings, const struct swee
                 .cell_count = cell_count,
                 .machine = machine,
                 .rundir = rundir,
-                .cores = sweep_choose_cpus(settings),
+                .cores = cores,
                 .random = gsl_rng_alloc(gsl_rng_mt19937),
                 .order = must_allocate(cell_count * sizeof *state.order),
                 .samples = must_allocate(cell_count * sizeof *state.samples),

@@ -31,8 +31,9 @@ struct sweep {
  */
 void sweep_run(struct sweep *, struct settings *, const struct sweep_cell *cells,
         unsigned cell_count, int argc, char **argv, struct rundir *);
-/* Confines the sweep to the class of cores that settings asks for, and fills in its cpus, the pinning
- * order within it, if it asks for pinning. The rows' column `cores`. */
+
+/* Confines the sweep to the class of cores that settings asks for, and fills in its cpus, the
+ * pinning order within it, if it asks for pinning. The rows' column `cores`. */
 const char *sweep_choose_cpus(struct settings *);
 
 void sweep_free(struct sweep *);

@@ -62,7 +62,7 @@ for figure in collapse queues wake shards; do
 	# shellcheck disable=SC2016 # meant as they stand
 	bad '2s/^[^,]*/`touch pwned1`/' && refuses 'a command as configuration'
 	bad '2s/^[^,]*/"; system("touch pwned2"); "/' && refuses 'gnuplot code as configuration'
-	bad '3s/,no,no$/,@pwned3,no/' && refuses 'a macro as flag'
+	bad '3s/,no,no,no$/,@pwned3,no,no/' && refuses 'a macro as flag'
 	bad '1s/overlap_median/share/' && refuses 'a missing column'
 	bad '2s/,measured,/,simulated,/' && refuses 'simulated data as measured'
 	bad '3s/,[^,]*$//' && refuses 'a short row'

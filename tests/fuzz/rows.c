@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: 2026 the fanin authors */
 /* SPDX-License-Identifier: MIT */
 /*
- * Any bytes as a samples.csv: a sentence that names the file and a line, or rows that are printed and
- * read back as the same ones.
+ * Any bytes as a samples.csv: a sentence that names the file and a line, or rows that are printed
+ * and read back as the same ones.
  */
 #include <stdint.h>
 #include <stdio.h>
