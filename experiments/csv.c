@@ -35,7 +35,7 @@ void csv_fault(const struct csv *csv, unsigned row, unsigned column, const char 
 
 static bool is_name(const char *name)
 {
-        return *name >= 'a' && *name <= 'z' &&
+        return name && *name >= 'a' && *name <= 'z' &&
                !name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_")];
 }
 
@@ -69,8 +69,8 @@ static bool name_columns(struct csv *csv, char *header, char *why, size_t why_by
 {
         csv->columns = count_of(header, ',') + 1;
         if (csv->columns > COLUMNS_MAX)
-                return snprintf(why, why_bytes, "%s line 1: it names %u columns; allowed: %u",
-                               csv->path, csv->columns, COLUMNS_MAX),
+                return snprintf(why, why_bytes, "%s line 1: it names %u columns; allowed: %d",
+                               csv->path, csv->columns, (int)COLUMNS_MAX),
                        false;
         csv->names = calloc(csv->columns, sizeof *csv->names);
         if (!csv->names)

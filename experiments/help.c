@@ -48,7 +48,8 @@ static const char *const introductions[] = {
                 "Collapse, plateau, scaling or inconclusive: for each configuration of a run\n"
                 "directory, or of a table with the columns config, producers and submit_per_s;\n"
                 "with its peak, the share kept at the top, and a Universal Scalability Law fit.\n"
-                "The rule stands in the README.\n\n"
+                "The rule stands in the README. Exit 0: at least one verdict; 3: all "
+                "inconclusive.\n\n"
                 "  fanin verdict experiments/data/published/nim-ffi-apple-m5-2026-06-25.csv\n\n",
         [FOR_COMPARE] =
                 "usage: fanin compare A B [option…]\n\n"

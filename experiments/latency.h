@@ -9,10 +9,12 @@
  *      latency_*_ns  from the intended time to the callback
  *      late_*_ns     from the intended time to the submit's start: the producers' own delay, which
  *                    latency includes
- *      offered_per_s requests whose intended time lay in the measured part, over its duration
+ *      offered_per_s requests whose intended time lies in the measured part, over its duration
  *      achieved_per_s
- *                    those of them that were called back, over the time until the last one was, at
- *                    least the measured part's duration
+ *                    callbacks in the measured part, over its duration
+ *      submits       of the offered requests those that were accepted, in time or not; the next
+ *                    three are what became of others, and refused counts each try that found the
+ *                    queue full
  *      unsubmitted   intended, but given up half a duration after the measured part; they have no
  *                    end, so their time until then is in the percentiles, a lower bound, as is that
  *                    of those cancelled then

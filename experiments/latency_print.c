@@ -177,7 +177,7 @@ static void print_notes(const struct latency_cell *cells, unsigned count)
                 coverage = fmin(coverage, cell->achieved_per_s.coverage);
                 least_ns = fmin(least_ns, cell->overhead_ns.median);
                 most_ns = fmax(most_ns, cell->overhead_ns.median);
-                least = fmin(least, overhead_share(cell));
+                least = fmin(least, overhead_share(cell)); /* nothing was submitted: NAN */
                 most = fmax(most, overhead_share(cell));
                 closed |= cell->rate_per_s <= 0;
         }
@@ -191,12 +191,13 @@ static void print_notes(const struct latency_cell *cells, unsigned count)
                 puts("A closed loop leaves out the waits of requests that a stall kept from being "
                      "made: its latency is\nno answer to how long a request waits at a given "
                      "load.");
-        printf("timing overhead %.0f to %.0f ns a submit: %.1f to %.1f %% of the median submit%s\n",
-                least_ns, most_ns, 100 * least, 100 * most,
-                most > overhead_told
-                        ? ": more than 5 %, where marked !, so submits there cost less "
-                          "than they seem"
-                        : "");
+        if (most <= 0)
+                return;
+        printf("timing overhead %.0f to %.0f ns a submit: %.1f to %.1f %% of the median submit\n",
+                least_ns, most_ns, 100 * least, 100 * most);
+        if (most > overhead_told)
+                printf("Above %.0f %%, where marked !, submits cost less than they seem.\n",
+                        100 * overhead_told);
 }
 
 bool latency_print_tables(

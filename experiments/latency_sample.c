@@ -120,8 +120,7 @@ static bool open_context(struct latency_row *row, size_t backlog)
 
 /* What the stamps say. */
 struct tally {
-        uint64_t offered, completed, accepted, dropped, unsubmitted, lost, doubled;
-        uint64_t last_ns; /* the last callback of a request that was measured */
+        uint64_t offered, completed, dropped, unsubmitted, lost, doubled;
 };
 
 /* Without an end of its own, it waited until the sample's. */
@@ -134,40 +133,30 @@ static void tally_one(
         struct tally *tally, struct latency_times *times, const struct load_lane *lane, size_t id)
 {
         const struct load_stamps *stamps = &lane->stamps[id];
-        uint64_t called_back_ns = lane->called_back_ns[id];
-        bool accepted = stamps->returned_ns, dropped = false;
-        tally->accepted += accepted;
-        tally->lost += accepted && !called_back_ns;
-        tally->doubled += !accepted && called_back_ns;
-        uint64_t intended_ns = load_intended_ns(lane, id);
+        uint64_t intended_ns = load_intended_ns(lane, id), end_ns = lane->called_back_ns[id];
+        bool accepted = stamps->returned_ns;
+        bool dropped = !accepted && stamps->tried_ns && load.settings->drop_on_full;
+        tally->lost += accepted && !end_ns;
+        tally->doubled += !accepted && end_ns;
+        tally->completed += end_ns >= load.measure_ns && end_ns < load.end_ns;
         if (intended_ns < load.measure_ns)
                 return;
         tally->offered++;
-        if (accepted) {
+        tally->dropped += dropped;
+        tally->unsubmitted += !accepted && !dropped;
+        if (accepted)
                 histogram_add(&times->submit, stamps->returned_ns - stamps->tried_ns);
-                tally->completed += called_back_ns && called_back_ns <= load.stop_ns;
-                if (called_back_ns > tally->last_ns)
-                        tally->last_ns = called_back_ns;
-        } else {
-                dropped = stamps->tried_ns && load.settings->drop_on_full;
-                tally->dropped += dropped;
-                tally->unsubmitted += !dropped;
-        }
         if (!load.settings->closed)
                 histogram_add(&times->late, end_of(stamps->tried_ns) - intended_ns);
         if (!dropped)
-                histogram_add(&times->latency, end_of(called_back_ns) - intended_ns);
+                histogram_add(&times->latency, end_of(end_ns) - intended_ns);
 }
 
 static void fill_row(struct latency_row *row, const struct tally *tally)
 {
-        bool all = tally->completed + tally->dropped == tally->offered;
-        uint64_t until_ns = !all                           ? load.stop_ns
-                            : tally->last_ns > load.end_ns ? tally->last_ns
-                                                           : load.end_ns;
         if (!load.settings->closed)
                 row->offered_per_s = (double)tally->offered / load.settings->duration_s;
-        row->achieved_per_s = (double)tally->completed * 1e9 / (double)(until_ns - load.measure_ns);
+        row->achieved_per_s = (double)tally->completed / load.settings->duration_s;
         row->submits = (double)(tally->offered - tally->unsubmitted - tally->dropped);
         row->dropped = (double)tally->dropped;
         row->unsubmitted = (double)tally->unsubmitted;

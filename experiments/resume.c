@@ -26,9 +26,7 @@ static json_t *load_machine(const struct rundir *rundir)
 
 static char *path_without_slash(const char *path)
 {
-        char *copy = strdup(path);
-        if (!copy)
-                die("no memory");
+        char *copy = strcpy(must_allocate(strlen(path) + 1), path);
         for (size_t i = strlen(copy); i > 1 && copy[i - 1] == '/';)
                 copy[--i] = '\0';
         return copy;

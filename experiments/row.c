@@ -36,12 +36,12 @@ static char *text_of(const struct row *row, const struct field *field)
 
 static uint64_t *whole_of(const struct row *row, const struct field *field)
 {
-        return (uint64_t *)((char *)row + field->offset);
+        return (void *)((char *)row + field->offset);
 }
 
 static double *decimal_of(const struct row *row, const struct field *field)
 {
-        return (double *)((char *)row + field->offset);
+        return (void *)((char *)row + field->offset);
 }
 
 void row_clear(struct row *row)

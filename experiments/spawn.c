@@ -70,11 +70,10 @@ void spawn_add_cpus(
         if (!settings->cpu_count)
                 return;
         FILE *text = open_memstream(&list, &bytes);
-        if (!text)
-                die("no memory for the list of CPUs");
-        for (unsigned i = 0; i < settings->cpu_count && i <= producers; i++)
+        for (unsigned i = 0; text && i < settings->cpu_count && i <= producers; i++)
                 fprintf(text, "%s%u", i ? "," : "", settings->cpus[i]);
-        fclose(text);
+        if (!text || fclose(text))
+                die("no memory for the list of CPUs");
         spawn_add(arguments, "--cpus=%s", list);
         free(list);
 }
