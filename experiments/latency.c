@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_rng.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -106,10 +107,18 @@ static bool execute(struct state *state, const struct latency_cell *cell, struct
         return true;
 }
 
+static void describe(const struct latency_row *row, char *text, size_t bytes)
+{
+        if (isnan(row->rate_per_s))
+                snprintf(text, bytes, "%s", row->config);
+        else
+                snprintf(text, bytes, "%s at %.12g/s", row->config, row->rate_per_s);
+}
+
 static void tell(struct state *state, const struct latency_row *row)
 {
         static bool told_unpinned;
-        char sentence[640];
+        char what[SPEC_BYTES + 48], sentence[640];
         progress_hide(&state->progress);
         if (!strcmp(row->pinned, "no") && !told_unpinned) {
                 told_unpinned = true;
@@ -118,9 +127,9 @@ static void tell(struct state *state, const struct latency_row *row)
         }
         if (latency_row_status(row) == STATUS_OK || latency_row_status(row) == STATUS_SKIPPED)
                 return;
-        snprintf(sentence, sizeof sentence, "%s, %g producers at %g/s, sample %g: %s: %s",
-                row->config, row->producers, row->rate_per_s, row->sample, row->status,
-                row->reason);
+        describe(row, what, sizeof what);
+        snprintf(sentence, sizeof sentence, "%s, %g producers, sample %g: %s: %s", what,
+                row->producers, row->sample, row->status, row->reason);
         fprintf(stderr, "fanin: %s\n", sentence);
         rundir_log(&state->rundir, "%s", sentence);
 }

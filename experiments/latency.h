@@ -12,6 +12,7 @@
  *      offered_per_s requests whose intended time lies in the measured part, over its duration
  *      achieved_per_s
  *                    callbacks in the measured part, over its duration
+ *      kept          achieved over offered
  *      submits       of the offered requests those that were accepted, in time or not; the next
  *                    three are what became of others, and refused counts each try that found the
  *                    queue full
@@ -22,7 +23,7 @@
  *      overhead_ns   what timing adds to a submit: two clock reads and two stores
  *
  * In a closed loop a producer waits for each callback before its next submit: the intended time is
- * the submit's start, there is no rate, and offered is NA.
+ * the submit's start, there is no rate, and offered and kept are NA.
  */
 #ifndef FANIN_LATENCY_H
 #define FANIN_LATENCY_H
@@ -38,7 +39,7 @@
 /* clang-format off */
 #define LATENCY_FIELDS(T, N, M)                                                                    \
         T(kind, 12) T(config, SPEC_BYTES) N(producers) T(loop, 8) T(arrivals, 8) N(rate_per_s)     \
-        N(sample) T(status, 16) N(duration_s) M(offered_per_s) M(achieved_per_s) M(submits)        \
+        N(sample) T(status, 16) N(duration_s) M(offered_per_s) M(achieved_per_s) M(kept) M(submits)        \
         M(refused) M(dropped) M(unsubmitted) M(cancelled) M(submit_p50_ns) M(submit_p99_ns)        \
         M(submit_p999_ns) M(submit_max_ns) M(latency_p50_ns) M(latency_p90_ns) M(latency_p99_ns)   \
         M(latency_p999_ns) M(latency_max_ns) M(late_p50_ns) M(late_p99_ns) M(late_max_ns)          \

@@ -9,7 +9,7 @@
 
 #include "latency.h"
 
-static const double kept_up = 0.95;
+static const double least_kept = 0.95;
 static const double overhead_told = 0.05; /* of the median submit */
 
 /* Of the rows that are ok. */
@@ -38,14 +38,9 @@ void latency_cell_make(struct latency_cell *cell)
         LATENCY_FIELDS(LATENCY_NO_TEXT, LATENCY_NO_NUMBER, MAKE_MEDIAN)
 }
 
-static double kept_share(const struct latency_cell *cell)
-{
-        return cell->achieved_per_s.median / cell->offered_per_s.median;
-}
-
 bool latency_saturated(const struct latency_cell *cell)
 {
-        return kept_share(cell) < kept_up;
+        return cell->kept.median < least_kept;
 }
 
 /* Three digits or more of nanoseconds as microseconds, without an exponent. */
@@ -82,8 +77,8 @@ static void print_line(const struct latency_cell *cell)
         }
         snprintf(achieved, sizeof achieved, "[%.0f, %.0f]", cell->achieved_per_s.lo,
                 cell->achieved_per_s.hi);
-        if (cell->rate_per_s > 0)
-                snprintf(kept, sizeof kept, "%.1f", 100 * kept_share(cell));
+        if (!isnan(cell->kept.median))
+                snprintf(kept, sizeof kept, "%.1f", 100 * cell->kept.median);
         snprintf(p99, sizeof p99, "[%s, %s]", us(cell->latency_p99_ns.lo).text,
                 us(cell->latency_p99_ns.hi).text);
         printf("%9.0f %-20s %5s  %6s %6s %7s %7s  %7s %7s %7s %-16s %7s %7s  %7s  %5.1f%c  %u",
@@ -186,7 +181,7 @@ static void print_notes(const struct latency_cell *cells, unsigned count)
         printf("\nMedians over samples; their intervals cover with %.1f %% or more. Kept: of "
                "what was offered,\nwhich with Poisson arrivals chance makes more or less than what "
                "was asked. Saturated: less than %.0f %%.\n",
-                100 * coverage, 100 * kept_up);
+                100 * coverage, 100 * least_kept);
         if (closed)
                 puts("A closed loop leaves out the waits of requests that a stall kept from being "
                      "made: its latency is\nno answer to how long a request waits at a given "

@@ -17,9 +17,12 @@ static json_t *load_machine(const struct rundir *rundir)
         json_error_t error;
         char *path = rundir_path(rundir, "machine.json");
         json_t *machine = json_load_file(path, 0, &error);
-        if (!json_is_object(machine))
+        if (!json_is_object(machine)) {
+                bool read = machine;
+                json_decref(machine);
                 die("--resume can't be '%s': its machine.json is not readable: %s", rundir->path,
-                        machine ? "not an object" : error.text);
+                        read ? "not an object" : error.text);
+        }
         free(path);
         return machine;
 }
@@ -47,10 +50,10 @@ char **rundir_command(const char *path, int *argc)
                             "machine.json is not text",
                                 path, i);
         }
+        json_decref(machine);
         if (count < 2 || strcmp(argv[1], "run") != 0)
                 die("--resume can't be '%s': it was not begun by `fanin run`", path);
         *argc = (int)count;
-        json_decref(machine);
         free(rundir.path);
         return argv;
 }
@@ -67,6 +70,7 @@ static void check_same(const struct rundir *rundir, const json_t *now)
                 if (json_equal(a, b))
                         continue;
                 char *was = json_dumps(a, JSON_ENCODE_ANY), *is = json_dumps(b, JSON_ENCODE_ANY);
+                json_decref(then);
                 die("--resume can't be '%s': it was begun with %s %s, and this is %s; allowed: the "
                     "same machine and build",
                         rundir->path, keys[i], was ? was : "unknown", is ? is : "unknown");

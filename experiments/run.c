@@ -71,8 +71,9 @@ static bool print_twins(const struct settings *settings, const struct summary *s
 static void resume(struct settings *settings)
 {
         const char *path = settings->resume;
+        static char **argv; /* kept: the settings point into its words */
         int argc;
-        char **argv = rundir_command(path, &argc);
+        argv = rundir_command(path, &argc);
         settings_free(settings);
         settings_init(settings);
         settings_parse(settings, FOR_RUN, argc - 1, argv + 1);

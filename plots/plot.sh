@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: MIT
 #
 # plot.sh RUN [DIR FORMAT...] draws the figure of the run directory RUN into DIR (RUN itself) in
-# each FORMAT: svg and png by default, pdf for the paper. FIGURE=collapse|queues|shards|wake says
+# each FORMAT: svg and png by default, pdf for the paper. FIGURE=collapse|latency|queues|shards|wake says
 # which; else the directory's name does (queues, or ending in -queues), or it is collapse. Exits: 0 drawn, 1 no gnuplot or it failed,
 # 2 usage, or data that cannot be drawn. A figure is there whole or not at all.
 #
@@ -43,9 +43,10 @@ shards)
         layout=shards
         export MEASURE=producer_cpu_ns_per_submit FANIN_TITLE='The lock or the shards?'
         ;;
+latency) layout=latency ;;
 *)
         [ -z "${FIGURE-}" ] || [ "$FIGURE" = collapse ] ||
-                fail 2 "FIGURE can't be '$FIGURE'; allowed: collapse, queues, shards, wake"
+                fail 2 "FIGURE can't be '$FIGURE'; allowed: collapse, latency, queues, shards, wake"
         figure=collapse layout=collapse
         ;;
 esac
