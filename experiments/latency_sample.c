@@ -157,7 +157,8 @@ static void fill_row(struct latency_row *row, const struct tally *tally)
         if (!load.settings->closed)
                 row->offered_per_s = (double)tally->offered / load.settings->duration_s;
         row->achieved_per_s = (double)tally->completed / load.settings->duration_s;
-        row->kept = row->achieved_per_s / row->offered_per_s;
+        if (row->offered_per_s > 0)
+                row->kept = row->achieved_per_s / row->offered_per_s;
         row->submits = (double)(tally->offered - tally->unsubmitted - tally->dropped);
         row->dropped = (double)tally->dropped;
         row->unsubmitted = (double)tally->unsubmitted;

@@ -23,8 +23,7 @@ gap = 0.05
 width = (right - left - gap * (panels - 1)) / panels
 
 set logscale xy 10
-set format x "%.0s%c"
-set format y "%g"
+set format xy "%.0s%c"
 set autoscale noextend
 set offsets graph 0.05, graph 0.05, graph 0.08, graph 0.08
 unset key
@@ -44,7 +43,7 @@ do for [p = 0:panels - 1] {
         set bmargin at screen 0.13
         set title sprintf("%s producer%s, open loop", panel(p), panel(p) eq "1" ? "" : "s") \
                 font small offset 0, -0.6
-        set ylabel (p == 0 ? "from the intended time to the callback, µs" : "") offset 1, 0
+        set ylabel (p == 0 ? "from the intended time to the callback, µs" : "") offset -0.5, 0
         if (p == panels - 1) {
                 set key at screen right + 0.015, screen top left top Left reverse \
                         samplen 3 spacing 1.2 font small textcolor rgb ink
