@@ -21,7 +21,7 @@ void backlog_note(struct backlog *backlog, uint64_t now_ns, uint64_t depth)
         if (is_due(backlog, ms) && backlog->count == ROW_DEPTHS) {
                 backlog->count /= 2;
                 backlog->interval_ms *= 2;
-                for (unsigned i = 0; i < backlog->count; i++)
+                for (size_t i = 0; i < backlog->count; i++)
                         backlog->depths[i] = backlog->depths[2 * i];
         }
         if (is_due(backlog, ms))
