@@ -39,13 +39,13 @@
 /* clang-format off */
 #define LATENCY_FIELDS(T, N, M)                                                                    \
         T(kind, 12) T(config, SPEC_BYTES) N(producers) T(loop, 8) T(arrivals, 8) N(rate_per_s)     \
-        N(sample) T(status, 16) N(duration_s) M(offered_per_s) M(achieved_per_s) M(kept) M(submits)        \
-        M(refused) M(dropped) M(unsubmitted) M(cancelled) M(submit_p50_ns) M(submit_p99_ns)        \
-        M(submit_p999_ns) M(submit_max_ns) M(latency_p50_ns) M(latency_p90_ns) M(latency_p99_ns)   \
-        M(latency_p999_ns) M(latency_max_ns) M(late_p50_ns) M(late_p99_ns) M(late_max_ns)          \
-        M(overhead_ns) N(stall_ms) N(handler_ns) N(poll_ms) T(on_full, 8) N(seed) T(pinned, 8)     \
-        T(instead, 64) T(cores, 8) N(cpus_effective) T(machine, 96) T(commit, 48) T(compiler, 48)  \
-        T(quick, 4)
+        N(sample) T(status, 16) N(duration_s) M(offered_per_s) M(achieved_per_s) M(kept)           \
+        M(submits) M(refused) M(dropped) M(unsubmitted) M(cancelled) M(submit_p50_ns)              \
+        M(submit_p99_ns) M(submit_p999_ns) M(submit_max_ns) M(latency_p50_ns) M(latency_p90_ns)    \
+        M(latency_p99_ns) M(latency_p999_ns) M(latency_max_ns) M(late_p50_ns) M(late_p99_ns)       \
+        M(late_max_ns) M(overhead_ns) N(stall_ms) N(handler_ns) N(poll_ms) T(on_full, 8) N(seed)   \
+        T(pinned, 8) T(instead, 64) T(cores, 8) N(cpus_effective) T(machine, 96) T(commit, 48)     \
+        T(compiler, 48) T(quick, 4)
 /* clang-format on */
 
 #define LATENCY_TEXT(name, bytes) char name[bytes];

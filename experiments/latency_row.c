@@ -87,11 +87,13 @@ bool latency_row_print(FILE *file, const struct latency_row *row)
         /* Past the stream, which is flushed: half a line would stay in it. */
         int fd = fileno(file);
         off_t start = lseek(fd, 0, SEEK_CUR);
-        bool whole = write(fd, line, bytes) == (ssize_t)bytes;
-        if (!whole && ftruncate(fd, start))
+        size_t written = 0;
+        for (ssize_t some = 1; written < bytes && some > 0; written += some > 0 ? (size_t)some : 0)
+                some = write(fd, line + written, bytes - written);
+        if (written < bytes && ftruncate(fd, start))
                 fputs("fanin: the last line of latency.csv is not whole\n", stderr);
         free(line);
-        return whole;
+        return written == bytes;
 }
 
 bool latency_send(FILE *file, const struct latency_row *row, const struct latency_times *times)

@@ -240,7 +240,7 @@ static const struct option_row rows[] = {
                 FOR_RUN | FOR_SAMPLE | FOR_BARS | FOR_TIMED, BY(settings_producers)},
         {"per-producer", "auto|N", "requests per producer and round (auto)", FOR_RUN | FOR_SAMPLE,
                 WHOLE(per_producer, 1, 1u << 30, "auto")},
-        {"samples", "N", "samples per cell; a sample is a process (7)",
+        {"samples", "N", "samples per cell; a sample is a process (7; latency: 5)",
                 FOR_RUN | FOR_BARS | FOR_LATENCY, WHOLE(samples, 1, 10000, NULL)},
         {"until", "P%",
                 "more samples of the noisiest cells until each interval's half is within "

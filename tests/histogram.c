@@ -271,8 +271,8 @@ static void test_hgrm_is_read_back(void **state)
                 char *text = print(), *save = NULL;
                 unsigned rows = 0;
                 double percentile = -1, mean = NAN, deviation = NAN, max = NAN, count = NAN;
-                char *line = strtok_r(text, "\n", &save); /* the header */
-                while ((line = strtok_r(NULL, "\n", &save))) {
+                assert_non_null(strtok_r(text, "\n", &save)); /* the header */
+                for (char *line; (line = strtok_r(NULL, "\n", &save));) {
                         sscanf(line, "#[Mean = %lf, StdDeviation = %lf]", &mean, &deviation);
                         sscanf(line, "#[Max = %lf, Total count = %lf]", &max, &count);
                         if (*line != '#') {
