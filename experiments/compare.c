@@ -215,8 +215,10 @@ static void free_cells(struct compare *compare)
 static enum exit_code compare_same(
         const struct settings *settings, const struct run *a, const struct run *b)
 {
-        struct compare compare = {
-                .tolerance = settings->tolerance, .floor = NAN, .floor_coverage = 1};
+        struct compare compare = {.asked = settings->tolerance,
+                .tolerance = settings->tolerance,
+                .floor = NAN,
+                .floor_coverage = 1};
         if (!has_twin_program(a))
                 compare_floor(&compare, &a->rows, settings->seed);
         if (!has_twin_program(b))

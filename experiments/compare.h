@@ -8,7 +8,8 @@
  *      not slower   the same test, 5 % a cell, refuses a slowdown beyond the tolerance
  *
  * No regression: no cell regressed and each is not slower (each must pass, so no correction is
- * due). Else inconclusive: then the tolerance at which it would pass is said. Of two machines rates
+ * due), and no A/A run says that the tolerance can't be told here. Else inconclusive: then the
+ * tolerance at which it would pass is said. Of two machines rates
  * are never compared, but claims: verdicts, order and ratios at the most producers.
  */
 #ifndef FANIN_COMPARE_H
@@ -47,9 +48,9 @@ struct compare_cell {
 struct compare {
         struct compare_cell *cells;
         unsigned count;
-        double tolerance; /* at least the floor */
-        double floor;     /* of A/A runs: the greatest difference, as a share of the faster, that
-                             the intervals of the twins don't exclude; NAN: there are none */
+        double asked, tolerance; /* the option's; raised to the floor */
+        double floor; /* of A/A runs: the greatest difference, as a share of the faster, that
+                         the intervals of the twins don't exclude; NAN: there are none */
         double floor_coverage; /* the least of these intervals' */
         unsigned judged, regressed, untold;
         double passes_at;      /* of all judged cells */

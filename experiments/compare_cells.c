@@ -74,9 +74,9 @@ void compare_judge(struct compare *compare)
 
 enum exit_code compare_verdict(const struct compare *compare)
 {
-        return compare->regressed                                        ? EXIT_FAILED
-               : !compare->judged || compare->untold || compare->too_few ? EXIT_INCONCLUSIVE
-                                                                         : EXIT_DONE;
+        bool told = compare->judged && !compare->untold && !compare->too_few &&
+                    compare->tolerance <= compare->asked;
+        return compare->regressed ? EXIT_FAILED : told ? EXIT_DONE : EXIT_INCONCLUSIVE;
 }
 
 /* The rates of a cell's twin, by number of the sample. */

@@ -99,6 +99,10 @@ static void print_verdict(const struct compare *compare)
                 puts("compare: inconclusive: too few samples");
         else if (compare->untold)
                 print_untold(compare);
+        else if (compare->tolerance > compare->asked)
+                printf("compare: inconclusive: a slowdown by the tolerance of %.1f %% can't be "
+                       "told on this machine\n",
+                        100 * compare->asked);
         else
                 puts("compare: no regression");
 }
