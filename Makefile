@@ -313,6 +313,7 @@ $(BUILD)/fuzz_%: $(BUILD)/step/tests/fuzz/%.o $(FUZZ_O)
 	$(Q)$(CC) $(FLAGS) -fsanitize=fuzzer $^ -o $@ $(LIBS)
 FOR_S ?= 60
 fuzz:
+	@[ -f "tests/fuzz/$(TARGET).c" ] || { echo "TARGET can't be '$(TARGET)'; allowed: $(FUZZ_TARGETS)" >&2; exit 2; }
 	+@$(MAKE) --no-print-directory BUILD=$(BUILD)/fuzz CC=clang SANITIZE=address,undefined \
 		CFLAGS='-O1 -g -fsanitize=fuzzer-no-link' $(BUILD)/fuzz/fuzz_$(TARGET)
 	@mkdir -p $(BUILD)/fuzz/found/$(TARGET)

@@ -92,20 +92,10 @@ static void walk(const char *controller, visitor *visit, void *found)
         fclose(stream);
 }
 
-static FILE *open_below(const char *directory, const char *name)
-{
-        char *path;
-        if (asprintf(&path, "%s/%s", directory, name) < 0)
-                return NULL;
-        FILE *stream = fopen(path, "re");
-        free(path);
-        return stream;
-}
-
 /* Reads a whole file of at most bytes - 1, without the newline at its end. */
 static bool read_text(const char *directory, const char *file, char *text, size_t bytes)
 {
-        FILE *stream = open_below(directory, file);
+        FILE *stream = fact_open_in(directory, file);
         if (!stream)
                 return false;
         size_t length = fread(text, 1, bytes, stream);
@@ -143,7 +133,7 @@ static bool read_numbers(
 /* The number in the line "key number"; none is negative. */
 static bool read_keyed(const char *directory, const char *file, const char *key, uint64_t *number)
 {
-        FILE *stream = open_below(directory, file);
+        FILE *stream = fact_open_in(directory, file);
         if (!stream)
                 return false;
         char *line = NULL;

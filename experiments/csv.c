@@ -3,14 +3,13 @@
 /* Splits the text in place, after it has been looked through once. */
 #include "csv.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+
+#include "file.h"
 
 enum { COLUMNS_MAX = 1024 };
 static const size_t bytes_max = (size_t)1 << 30;
@@ -140,27 +139,9 @@ bool csv_parse(struct csv *csv, const char *path, const char *text, size_t bytes
 
 bool csv_read(struct csv *csv, const char *path, char *why, size_t why_bytes)
 {
-        int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO would wait for a writer */
-        FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
-        struct stat status;
-        char *text = NULL;
-        size_t bytes = 0;
-        bool read = false;
-        if (!file || fstat(fileno(file), &status)) {
-                snprintf(why, why_bytes, "%s can't be read: %s", path, strerror(errno));
-        } else if (!S_ISREG(status.st_mode) || (uintmax_t)status.st_size > bytes_max) {
-                snprintf(why, why_bytes, "%s is not a CSV file of at most 1 GiB", path);
-        } else if (!(text = malloc((size_t)status.st_size + 1))) {
-                snprintf(why, why_bytes, "%s: no memory for it", path);
-        } else {
-                bytes = fread(text, 1, (size_t)status.st_size, file);
-                read = !ferror(file);
-                if (!read)
-                        snprintf(why, why_bytes, "%s can't be read: %s", path, strerror(errno));
-        }
-        if (file)
-                fclose(file);
-        read = read && csv_parse(csv, path, text, bytes, why, why_bytes);
+        size_t bytes;
+        char *text = file_read_whole(path, bytes_max, &bytes, why, why_bytes);
+        bool read = text && csv_parse(csv, path, text, bytes, why, why_bytes);
         free(text);
         return read;
 }

@@ -7,14 +7,19 @@
 
 #include "cgroup.h"
 
-FILE *fact_open(const char *path)
+FILE *fact_open_in(const char *directory, const char *name)
 {
         char *whole;
-        if (asprintf(&whole, "%s%s", cgroup_root, path) < 0)
+        if (asprintf(&whole, "%s/%s", directory, name) < 0)
                 return NULL;
         FILE *file = fopen(whole, "re");
         free(whole);
         return file;
+}
+
+FILE *fact_open(const char *path)
+{
+        return fact_open_in(cgroup_root, path + 1);
 }
 
 bool fact_line(const char *path, char *line, size_t bytes)

@@ -8,8 +8,11 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* NULL: it can't be read. */
+/* path begins with a slash. NULL: it can't be read. */
 FILE *fact_open(const char *path);
+
+/* The same of a file in a directory that is below cgroup_root already. */
+FILE *fact_open_in(const char *directory, const char *name);
 
 /* The file's first line, without its end. False: there is none. */
 bool fact_line(const char *path, char *line, size_t bytes);

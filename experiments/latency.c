@@ -16,8 +16,6 @@
 #include "spawn.h"
 #include "sweep.h"
 
-enum { HANGS_MAX = 2 };
-
 /* A sweep under way. */
 struct state {
         const struct settings *settings;
@@ -42,12 +40,6 @@ static void *grow(void *array, unsigned count, size_t element)
         return array;
 }
 
-static const char *text_of(const json_t *machine, const char *key)
-{
-        const char *text = json_string_value(json_object_get(machine, key));
-        return text ? text : "NA";
-}
-
 #define SET_TEXT(row, field, text) row_set_text((row)->field, sizeof(row)->field, text)
 
 /* What the parent knows of a sample. */
@@ -67,9 +59,9 @@ static void begin_row(
         }
         SET_TEXT(row, on_full, settings->drop_on_full ? "drop" : "retry");
         SET_TEXT(row, cores, state->cores);
-        SET_TEXT(row, machine, text_of(state->machine, "cpu_model"));
-        SET_TEXT(row, commit, text_of(state->machine, "commit"));
-        SET_TEXT(row, compiler, text_of(state->machine, "compiler"));
+        SET_TEXT(row, machine, machine_text(state->machine, "cpu_model"));
+        SET_TEXT(row, commit, machine_text(state->machine, "commit"));
+        SET_TEXT(row, compiler, machine_text(state->machine, "compiler"));
         SET_TEXT(row, quick, settings->quick ? "yes" : "no");
         row->producers = cell->producers;
         row->sample = cell->row_count;
@@ -137,7 +129,6 @@ static void tell(struct state *state, const struct latency_row *row)
 /* False: the sweep is over. */
 static bool run_sample(struct state *state, struct latency_cell *cell)
 {
-        static const char *const pins[] = {"none", "compact", "scatter"};
         char what[SPEC_BYTES + 48];
         if (progress_spent(&state->progress)) {
                 state->budget_spent = true;
@@ -146,7 +137,7 @@ static bool run_sample(struct state *state, struct latency_cell *cell)
         cell->rows = grow(cell->rows, cell->row_count, sizeof *cell->rows);
         struct latency_row *row = &cell->rows[cell->row_count];
         begin_row(row, state, cell);
-        if (state->hangs[cell->curve] >= HANGS_MAX) {
+        if (state->hangs[cell->curve] >= SWEEP_HANGS_MAX) {
                 latency_row_fail(row, STATUS_SKIPPED, "two samples of its configuration have hung");
         } else {
                 snprintf(what, sizeof what, cell->rate_per_s > 0 ? "%s at %g/s" : "%s", row->config,
@@ -158,7 +149,7 @@ static bool run_sample(struct state *state, struct latency_cell *cell)
                 }
         }
         if (!strcmp(row->pinned, "yes")) /* how, not only whether */
-                SET_TEXT(row, pinned, pins[state->settings->pin]);
+                SET_TEXT(row, pinned, settings_pin_names[state->settings->pin]);
         enum row_status status = latency_row_status(row);
         state->hangs[cell->curve] += status == STATUS_HANG;
         if (status == STATUS_OK) {

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: MIT
 # usage: experiments/latency.sh [BUILD]: latency against load, to saturation: the published three, and lanes,
 # of whose wakes most are elided. Environment: QUICK=1 (few and short samples, marked quick), OUT=DIR (where to),
-# PRODUCERS=, SAMPLES= (others than 4 and 5). Exits as `fanin latency` does.
+# PRODUCERS=, SAMPLES= (others than 4 and 5), RATE= (rates of its own instead). Exits as `fanin latency` does.
 set -eu
 build=${1:-build}
 host=$(uname -n | tr -cd 'A-Za-z0-9-')
@@ -20,7 +20,7 @@ else
 fi
 mkdir -p "$(dirname "$out")"
 code=0
-"$build/fanin" latency "$@" --out "$out" --producers "${PRODUCERS:-4}" --config reference,lanes/flag || code=$?
+"$build/fanin" latency "$@" ${RATE:+--rate "$RATE"} --out "$out" --producers "${PRODUCERS:-4}" --config reference,lanes/flag || code=$?
 [ -f "$out/summary.csv" ] || exit "$code"
 FIGURE=latency plots/plot.sh "$out" || [ "$code" != 0 ] || code=$?
 echo

@@ -32,6 +32,9 @@ json_t *machine_read(const char *path, char *why, size_t why_bytes);
 json_t *machine_parse(
         const char *path, const char *text, size_t bytes, char *why, size_t why_bytes);
 
+/* A text of the description, which outlives it no more; "NA": there is none. */
+const char *machine_text(const json_t *machine, const char *key);
+
 /* Whether rates of the two may be compared: host, CPU model, architecture, effective CPUs,
  * topology, and memory within 1 %. Kernel, compiler and commit may differ: what they do is what is
  * compared; so may governor, clock source and load, which `fanin doctor` is for. */

@@ -1,13 +1,13 @@
 /* SPDX-FileCopyrightText: 2026 the fanin authors */
 /* SPDX-License-Identifier: MIT */
 /* Reads a run's machine.json back, whatever has become of it. */
-#include <errno.h>
 #include <locale.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "file.h"
 #include "machine.h"
 
 enum { BYTES_MAX = 1 << 20, COUNT_MAX = 8192 };
@@ -89,19 +89,17 @@ json_t *machine_parse(const char *path, const char *text, size_t bytes, char *wh
 
 json_t *machine_read(const char *path, char *why, size_t why_bytes)
 {
-        static char text[BYTES_MAX];
-        FILE *file = fopen(path, "re");
-        errno = file ? 0 : errno;
-        size_t bytes = file ? fread(text, 1, sizeof text, file) : 0;
-        if (!file || ferror(file) || bytes == sizeof text) {
-                snprintf(why, why_bytes, "%s can't be read: %s", path,
-                        errno ? strerror(errno) : "it is longer than 1 MiB");
-                if (file)
-                        fclose(file);
-                return NULL;
-        }
-        fclose(file);
-        return machine_parse(path, text, bytes, why, why_bytes);
+        size_t bytes;
+        char *text = file_read_whole(path, BYTES_MAX, &bytes, why, why_bytes);
+        json_t *machine = text ? machine_parse(path, text, bytes, why, why_bytes) : NULL;
+        free(text);
+        return machine;
+}
+
+const char *machine_text(const json_t *machine, const char *key)
+{
+        const char *text = json_string_value(json_object_get(machine, key));
+        return text ? text : "NA";
 }
 
 bool machine_same(const json_t *a, const json_t *b)

@@ -21,7 +21,6 @@
 enum {
         THREAD_TRIES = 10, /* of pthread_create on EAGAIN, 10 ms apart */
         STACK_BYTES = 256 * 1024,
-        CPU_IDS = 8192,
 };
 
 struct producer {
@@ -57,17 +56,7 @@ static bool may_use(unsigned cpu)
 
 bool producers_pin(unsigned cpu)
 {
-        if (!may_use(cpu))
-                return false;
-        cpu_set_t *set = CPU_ALLOC(CPU_IDS);
-        size_t bytes = CPU_ALLOC_SIZE(CPU_IDS);
-        if (!set)
-                return false;
-        CPU_ZERO_S(bytes, set);
-        CPU_SET_S(cpu, bytes, set);
-        bool pinned = !sched_setaffinity(0, bytes, set);
-        CPU_FREE(set);
-        return pinned;
+        return may_use(cpu) && !cpus_confine(&(struct cpus){1, &cpu});
 }
 
 static int submit(const struct producers_round *round, unsigned index, void *name)

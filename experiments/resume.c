@@ -10,19 +10,15 @@
 #include <unistd.h>
 
 #include "csv.h"
+#include "machine.h"
 #include "rundir.h"
 
 static json_t *load_machine(const struct rundir *rundir)
 {
-        json_error_t error;
-        char *path = rundir_path(rundir, "machine.json");
-        json_t *machine = json_load_file(path, 0, &error);
-        if (!json_is_object(machine)) {
-                bool read = machine;
-                json_decref(machine);
-                die("--resume can't be '%s': its machine.json is not readable: %s", rundir->path,
-                        read ? "not an object" : error.text);
-        }
+        char why[512], *path = rundir_path(rundir, "machine.json");
+        json_t *machine = machine_read(path, why, sizeof why);
+        if (!machine)
+                die("--resume can't be '%s': %s", rundir->path, why);
         free(path);
         return machine;
 }

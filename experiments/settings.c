@@ -155,6 +155,8 @@ static void add_cpu(struct settings *settings, const char *name, const char *ele
         settings->cpus[settings->cpu_count++] = cpu;
 }
 
+const char *const settings_pin_names[] = {"none", "compact", "scatter"};
+
 /* How an option's text becomes its field. */
 enum how { HOW_WHOLE, HOW_DECIMAL, HOW_PERCENT, HOW_CHOICE, HOW_FLAG, HOW_TEXT, HOW_BY_SET };
 
@@ -252,7 +254,8 @@ static const struct option_row rows[] = {
                 DECIMAL(min_time_s, 0.001, 3600, "seconds")},
         {"max-sample", "S", "… or so much wall time, drains included (1)", FOR_ANY,
                 DECIMAL(max_sample_s, 0.001, 3600, "seconds")},
-        {"deadline", "S", "a longer sample is killed: status hang (20 + 10 x max-sample)",
+        {"deadline", "S",
+                "a longer sample is killed: status hang (20 + 10 x max-sample; latency: duration)",
                 FOR_ANY | FOR_TIMED, DECIMAL(deadline_s, 0.1, 36000, "seconds")},
         {"rate", "auto|R[,R…]",
                 "requests per second, all producers together (auto: rises to saturation)",

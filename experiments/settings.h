@@ -24,6 +24,8 @@ enum settings_pin { PIN_NONE, PIN_COMPACT, PIN_SCATTER };
 enum settings_cores { CORES_FAST, CORES_SLOW, CORES_ALL };
 enum settings_format { FORMAT_TABLE, FORMAT_CSV, FORMAT_JSON };
 
+extern const char *const settings_pin_names[];
+
 struct settings {
         struct spec *configs;
         unsigned config_count;
@@ -38,7 +40,9 @@ struct settings {
         unsigned seed;
         size_t max_backlog_bytes;
         unsigned drop_on_full, no_check; /* 0 or 1, as all flags below */
-        unsigned quick, aa, explain, pin_required, strict, closed;
+        unsigned quick, aa, pin_required, strict, closed;
+        unsigned explain; /* once explain_add_parts was called, the number of configurations to
+                             explain */
         unsigned pin, cores, format; /* enums above */
         const char *out, *resume;
         const char *twin_program; /* what the second of each pair executes; NULL: this program */

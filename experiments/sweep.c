@@ -14,7 +14,7 @@
 #include "progress.h"
 #include "spawn.h"
 
-enum { HANGS_MAX = 2, SAMPLES_MAX = 10000 };
+enum { SAMPLES_MAX = 10000 };
 
 /* A sweep under way. */
 struct state {
@@ -31,12 +31,6 @@ struct state {
         /* The volume that `auto` found in a cell's first sample serves the others: one workload. */
         unsigned *volumes;
 };
-
-static const char *text_of(const json_t *machine, const char *key)
-{
-        const char *text = json_string_value(json_object_get(machine, key));
-        return text ? text : "NA";
-}
 
 /* What the parent knows of a sample. */
 static void begin_row(struct row *row, const struct state *state, unsigned which)
@@ -67,9 +61,9 @@ static void begin_row(struct row *row, const struct state *state, unsigned which
         row_set_text(row->quick, sizeof row->quick, settings->quick ? "yes" : "no");
         row->cpus_effective =
                 (uint64_t)json_integer_value(json_object_get(machine, "cpus_effective"));
-        row_set_text(row->machine, sizeof row->machine, text_of(machine, "cpu_model"));
-        row_set_text(row->commit, sizeof row->commit, text_of(machine, "commit"));
-        row_set_text(row->compiler, sizeof row->compiler, text_of(machine, "compiler"));
+        row_set_text(row->machine, sizeof row->machine, machine_text(machine, "cpu_model"));
+        row_set_text(row->commit, sizeof row->commit, machine_text(machine, "commit"));
+        row_set_text(row->compiler, sizeof row->compiler, machine_text(machine, "compiler"));
 }
 
 /* It may not end, and that is what it is measured for: its producers spin for each other without
@@ -160,12 +154,11 @@ static void skip(struct row *row, const char *reason)
 /* A cell's next sample, or its row `skipped`. False: the sweep is over. */
 static bool run_sample(struct state *state, unsigned which)
 {
-        static const char *const pins[] = {"none", "compact", "scatter"};
         struct sweep *sweep = state->sweep;
         const struct sweep_cell *cell = &state->cells[which];
         struct row *row = new_row(sweep);
         begin_row(row, state, which);
-        if (state->hangs[which] >= HANGS_MAX) {
+        if (state->hangs[which] >= SWEEP_HANGS_MAX) {
                 skip(row, "two samples of its cell have hung");
         } else if (progress_spent(&state->progress)) {
                 skip(row, "the budget is spent");
@@ -179,7 +172,8 @@ static bool run_sample(struct state *state, unsigned which)
                 }
         }
         if (!strcmp(row->pinned, "yes")) /* how, not only whether */
-                row_set_text(row->pinned, sizeof row->pinned, pins[state->settings->pin]);
+                row_set_text(
+                        row->pinned, sizeof row->pinned, settings_pin_names[state->settings->pin]);
         if (row->measured)
                 state->volumes[which] = (unsigned)row->per_producer;
         row->spun_out = is_spun_out(state->settings, row);
@@ -227,7 +221,7 @@ static unsigned choose_cells(struct state *state, bool *extra)
                 least = state->samples[i] < least ? state->samples[i] : least;
         *extra = least == settings->samples;
         for (unsigned i = 0; i < state->cell_count; i++)
-                if (*extra ? state->samples[i] < SAMPLES_MAX && state->hangs[i] < HANGS_MAX &&
+                if (*extra ? state->samples[i] < SAMPLES_MAX && state->hangs[i] < SWEEP_HANGS_MAX &&
                                         noise_of(state, i) > settings->until
                            : state->samples[i] == least)
                         state->order[count++] = i;

@@ -7,6 +7,8 @@
 #include "rundir.h"
 #include "settings.h"
 
+enum { SWEEP_HANGS_MAX = 2 }; /* a cell that has hung so often gets no more samples */
+
 struct sweep_cell {
         const struct spec *spec;
         unsigned producers;

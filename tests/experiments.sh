@@ -15,10 +15,12 @@ fail() {
 	echo "experiments.sh: $*" >&2
 	exit 1
 }
-for name in queues shards wake; do
-	QUICK=1 SAMPLES=1 PRODUCERS=2 OUT="$work/a $name" "experiments/$name.sh" "$build" >"$work/out" 2>"$work/err" ||
+for name in latency queues shards wake; do
+	data=samples
+	[ $name != latency ] || data=latency
+	QUICK=1 SAMPLES=1 PRODUCERS=2 RATE=2000 OUT="$work/a $name" "experiments/$name.sh" "$build" >"$work/out" 2>"$work/err" ||
 		fail "$name.sh: exit $?: $(cat "$work/err")"
-	for file in samples.csv summary.csv machine.json "$name.svg"; do
+	for file in $data.csv summary.csv machine.json "$name.svg"; do
 		[ -s "$work/a $name/$file" ] || fail "$name.sh left no $file"
 	done
 	[ "$(tail -n 1 "$work/out")" = "$work/a $name" ] || fail "$name.sh does not end with the directory"

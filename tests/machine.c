@@ -435,15 +435,18 @@ static void test_unreadable_files(void **state)
         assert_null(machine_read(tree_path(path, "none"), why, sizeof why));
         assert_non_null(strstr(why, "/none can't be read: No such file"));
         assert_null(machine_read(tree, why, sizeof why));
-        assert_non_null(strstr(why, "can't be read: Is a directory"));
-        char *large = malloc(MEBIBYTE + 1);
+        assert_non_null(strstr(why, "can't be read: allowed: a file of at most 1 MiB"));
+        assert_int_equal(mkfifo(tree_path(path, "fifo"), 0600), 0); /* nobody ever writes to it */
+        assert_null(machine_read(path, why, sizeof why));
+        assert_non_null(strstr(why, "/fifo can't be read: allowed: a file"));
+        char *large = malloc(MEBIBYTE + 2);
         assert_non_null(large);
-        memset(large, ' ', MEBIBYTE);
-        large[MEBIBYTE] = '\0';
+        memset(large, ' ', MEBIBYTE + 1);
+        large[MEBIBYTE + 1] = '\0';
         tree_put("large", large);
         free(large);
         assert_null(machine_read(tree_path(path, "large"), why, sizeof why));
-        assert_non_null(strstr(why, "/large can't be read: it is longer than 1 MiB"));
+        assert_non_null(strstr(why, "/large can't be read: allowed: a file of at most 1 MiB"));
 }
 
 static void test_same_machine(void **state)

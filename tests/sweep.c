@@ -202,7 +202,8 @@ static void test_resume_refuses(void **state)
         edit("d/machine.json", "\"run\"", "\"gate\"");
         resume("run --resume d", EXIT_USAGE, "it was not begun by `fanin run`");
         edit("d/machine.json", "{", "[");
-        resume("run --resume d", EXIT_USAGE, "its machine.json is not readable");
+        resume("run --resume d", EXIT_USAGE,
+                "--resume can't be 'd': d/machine.json line 2, column");
         char *after = file_read("d/samples.csv");
         assert_string_equal(before, after);
         free(before);
