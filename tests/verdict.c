@@ -267,9 +267,14 @@ static void test_no_files(void **state)
         } cases[] = {
                 {"verdict nowhere.csv", "nowhere.csv can't be read"},
                 {"verdict .", "./samples.csv can't be read"}, /* a directory without */
-                {"verdict /dev/zero", "/dev/zero is not a CSV file"},
-                {"verdict fifo", "fifo is not a CSV file"}, /* without waiting for its writer */
-                {"verdict odd", "odd/samples.csv is not a CSV file"},
+                {"verdict /dev/zero",
+                        "/dev/zero can't be read: allowed: a file of at most 1024 MiB"},
+                {"verdict fifo",
+                        "fifo can't be read: allowed: a file of at most 1024 MiB"}, /* without
+                                                                                       waiting for
+                                                                                       its writer */
+                {"verdict odd",
+                        "odd/samples.csv can't be read: allowed: a file of at most 1024 MiB"},
         };
         assert_int_equal(mkfifo("fifo", 0600), 0);
         assert_int_equal(mkdir("odd", 0700), 0);
