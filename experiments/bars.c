@@ -157,8 +157,8 @@ int bars_main(int argc, char **argv, int all_count, char **all)
 {
         struct settings settings;
         configure(&settings, argc, argv);
-        struct sweep_cell *cells =
-                must_allocate(settings.config_count * settings.producers_count * sizeof *cells);
+        struct sweep_cell *cells = must_allocate(
+                (size_t)settings.config_count * settings.producers_count * sizeof *cells);
         unsigned count = 0;
         for (unsigned c = 0; c < settings.config_count; c++)
                 for (unsigned p = 0; p < settings.producers_count; p++)
