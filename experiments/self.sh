@@ -15,7 +15,7 @@ run() { # NAME OPTION…: the lines on the twins
 	name=$1
 	shift
 	"$build/fanin" run "$@" ${OUT:+--out "$OUT-$name"} --aa --producers 1,2 \
-		--config lanes/flag/eventfd/slab,vyukov/pending | sed -n '/b over a/,/^[^ ].*intervals cover/p'
+		--config private/pending/eventfd/slab,lanes/flag/eventfd/slab | sed -n '/b over a/,/^[^ ].*intervals cover/p'
 }
 echo "with counters, against itself:"
 run aa "$@"
