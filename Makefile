@@ -222,7 +222,10 @@ tests: $(TEST_PROGRAMS) all
 
 # Scripts of tests/ are tests too; each gets the build directory.
 TEST_SCRIPTS := $(filter-out tests/run.sh,$(sort $(wildcard tests/*.sh)))
-RUN_TESTS = $(TESTS:%=$(BUILD)/tests/%) $(CONTRACT_TESTS) $(TEST_SCRIPTS)
+# Those that mostly wait, for deadlines and intended times, run beside another.
+WAITING := latency+statuses sweep+doctor
+RUN_TESTS = $(patsubst %,$(BUILD)/tests/%,$(filter-out $(subst +, ,$(WAITING)),$(TESTS)) \
+	$(subst +,+$(BUILD)/tests/,$(WAITING))) $(CONTRACT_TESTS) $(TEST_SCRIPTS)
 
 test: deps
 	+@$(MAKE) --no-print-directory check
@@ -337,8 +340,9 @@ lint:
 	cppcheck --quiet --error-exitcode=1 --std=c11 --inline-suppr -j2 \
 		--enable=warning,performance,portability --suppressions-list=.cppcheck \
 		-D__x86_64__ -D_GNU_SOURCE engine queues experiments tests/*.c tests/contract tests/broken
-	clang-tidy --quiet $(ENGINE) $(filter %.c,$(BACKENDS)) $(PROGRAM) $(wildcard experiments/*/*.c) \
-		$(filter-out tests/caller/%,$(wildcard tests/*.c tests/*/*.c)) -- \
+	printf '%s\n' $(ENGINE) $(filter %.c,$(BACKENDS)) $(PROGRAM) $(wildcard experiments/*/*.c) \
+		$(filter-out tests/caller/%,$(wildcard tests/*.c tests/*/*.c)) | \
+		xargs -P 2 -I FILE clang-tidy --quiet FILE -- \
 		-std=c11 -D_GNU_SOURCE -DQUEUE_STEP $(SHIMS) -U__clang_analyzer__ $(PKG_CFLAGS) # or ck hides half of itself
 
 clean:

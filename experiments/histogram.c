@@ -10,7 +10,7 @@ enum { TICKS_PER_HALF = 5 }; /* rows of a .hgrm file for each halving of what li
 /* How many low bits a value has beyond the 11 that are told apart. */
 static unsigned dropped_bits(uint64_t ns)
 {
-        return ns < 2 * HISTOGRAM_HALF ? 0 : 53 - (unsigned)__builtin_clzll(ns);
+        return ns < UINT64_C(2) * HISTOGRAM_HALF ? 0 : 53 - (unsigned)__builtin_clzll(ns);
 }
 
 static unsigned index_of(uint64_t ns)

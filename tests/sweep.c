@@ -279,7 +279,7 @@ static void test_cell_that_hangs_is_skipped(void **state)
         program_run(&program, SLOWER > 1
                                       ? "run --config broken_hang,mutex --producers 1 --samples 5 "
                                         "--max-sample 0.02 --min-time 0.01 --per-producer 9000 "
-                                        "--deadline 8 --out d"
+                                        "--deadline 4 --out d"
                                       : "run --config broken_hang,mutex --producers 1 --samples 5 "
                                         "--max-sample 0.02 --min-time 0.01 --per-producer 9000 "
                                         "--deadline 1 --out d");
